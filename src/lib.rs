@@ -1,0 +1,9 @@
+//! Model-predictive control *through* contact, from a Cortex-M7 to a workstation.
+#![no_std]
+
+#[cfg(feature = "alloc")]
+extern crate alloc;
+#[cfg(feature = "std")]
+extern crate std;
+
+pub mod scalar;
