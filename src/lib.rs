@@ -6,4 +6,11 @@ extern crate alloc;
 #[cfg(feature = "std")]
 extern crate std;
 
+pub mod dynamics;
+pub mod input;
+pub mod kinematics;
+pub mod linalg;
+pub mod memory;
+pub mod model;
 pub mod scalar;
+pub mod spatial;

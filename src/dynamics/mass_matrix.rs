@@ -1,0 +1,56 @@
+//! The mass matrix by the composite rigid body algorithm, its sparse factor, and solves with it.
+
+use super::{Dynamics, DynamicsError};
+use crate::linalg::{MatMut, MatRef, tree};
+use crate::model::{Dims, Model};
+use crate::scalar::Real;
+
+/// M(q), armature included: the lower triangle in [`Dynamics::mass_matrix`]. O(nv · depth).
+///
+/// Entries whose row and column lie on different branches are zero and never written. Call [`update`](super::update)
+/// first.
+pub fn mass_matrix<T: Real>(model: Model<'_, T>, work: &mut Dynamics<'_, T>) {
+    let stride = model.dims().stride();
+    work.composite.copy_from_slice(work.inertia);
+    for (index, body) in model.indexed_bodies().rev() {
+        let composite = work.composite[index];
+        work.composite[body.parent.index()] += composite;
+        for dof in body.v_range() {
+            let momentum = composite * work.kinematics.axis[dof];
+            work.unit_momentum[dof] = momentum;
+            let row = &mut work.mass_matrix[dof * stride..][..dof + 1];
+            for run in model.tree.runs(dof) {
+                for (entry, axis) in row[run.clone()].iter_mut().zip(&work.kinematics.axis[run]) {
+                    *entry = axis.dot(&momentum);
+                }
+            }
+            row[dof] += model.dofs[dof].armature;
+        }
+    }
+}
+
+/// M = Lᵀ D L, from [`mass_matrix`] into [`Dynamics::factor`]. O(nv · depth²).
+pub fn factorize<T: Real>(model: Model<'_, T>, work: &mut Dynamics<'_, T>) -> Result<(), DynamicsError> {
+    work.factor.copy_from_slice(work.mass_matrix);
+    let (nv, stride) = (model.nv(), model.dims().stride());
+    let factor = MatMut::with_stride(work.factor, nv, nv, stride);
+    tree::factorize(model.tree, factor, work.inverse_pivots)
+        .map_err(|error| DynamicsError::SingularMassMatrix { dof: error.pivot })
+}
+
+/// X ← M⁻¹ X, for X with nv rows. Call [`factorize`] first. O(nv · depth · columns).
+pub fn solve<T: Real>(model: Model<'_, T>, work: &Dynamics<'_, T>, x: MatMut<'_, T>) {
+    tree::solve(model.tree, work.factor_view(model.dims()), work.inverse_pivots, x);
+}
+
+impl<T: Real> Dynamics<'_, T> {
+    /// The factor as a matrix.
+    pub(super) fn factor_view(&self, dims: Dims) -> MatRef<'_, T> {
+        MatRef::with_stride(self.factor, dims.nv, dims.nv, dims.stride())
+    }
+
+    /// The mass matrix; only the lower triangle is set, and only where one degree of freedom carries the other.
+    pub fn mass_matrix_view(&self, dims: Dims) -> MatRef<'_, T> {
+        MatRef::with_stride(self.mass_matrix, dims.nv, dims.nv, dims.stride())
+    }
+}

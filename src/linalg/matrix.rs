@@ -1,0 +1,162 @@
+//! Row-major matrix views over slices.
+
+use core::ops::{Index, IndexMut};
+
+use nalgebra::{Dyn, MatrixView};
+
+use crate::scalar::Real;
+
+/// Row stride for `cols` columns: the next multiple of four.
+pub const fn padded(cols: usize) -> usize {
+    cols.next_multiple_of(4)
+}
+
+/// A read-only row-major matrix.
+///
+/// ```
+/// use saltus::linalg::MatRef;
+///
+/// let m = MatRef::new(&[1.0, 2.0, 3.0, 4.0], 2, 2);
+/// assert_eq!(m[(1, 0)], 3.0);
+/// assert_eq!(m.to_nalgebra().determinant(), -2.0);
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct MatRef<'a, T> {
+    data: &'a [T],
+    rows: usize,
+    cols: usize,
+    stride: usize,
+}
+
+impl<'a, T: Real> MatRef<'a, T> {
+    /// Over `rows * cols` contiguous numbers.
+    pub fn new(data: &'a [T], rows: usize, cols: usize) -> Self {
+        Self::with_stride(data, rows, cols, cols)
+    }
+
+    /// Over rows that start every `stride` numbers.
+    pub fn with_stride(data: &'a [T], rows: usize, cols: usize, stride: usize) -> Self {
+        debug_assert!(cols <= stride && (rows == 0 || data.len() >= (rows - 1) * stride + cols));
+        Self { data, rows, cols, stride }
+    }
+
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Number of columns.
+    pub fn cols(&self) -> usize {
+        self.cols
+    }
+
+    /// Numbers from the start of one row to the next.
+    pub fn stride(&self) -> usize {
+        self.stride
+    }
+
+    /// The numbers, padding included.
+    pub fn data(&self) -> &'a [T] {
+        self.data
+    }
+
+    /// Row `i`.
+    pub fn row(&self, i: usize) -> &'a [T] {
+        &self.data[i * self.stride..][..self.cols]
+    }
+
+    /// Columns `first .. first + cols`.
+    pub fn columns(&self, first: usize, cols: usize) -> MatRef<'a, T> {
+        debug_assert!(first + cols <= self.cols);
+        MatRef { data: &self.data[first.min(self.data.len())..], rows: self.rows, cols, stride: self.stride }
+    }
+
+    /// The same numbers as a nalgebra view.
+    pub fn to_nalgebra(&self) -> MatrixView<'a, T, Dyn, Dyn, Dyn, Dyn> {
+        MatrixView::from_slice_with_strides_generic(self.data, Dyn(self.rows), Dyn(self.cols), Dyn(self.stride), Dyn(1))
+    }
+}
+
+impl<T> Index<(usize, usize)> for MatRef<'_, T> {
+    type Output = T;
+    fn index(&self, (i, j): (usize, usize)) -> &T {
+        &self.data[i * self.stride + j]
+    }
+}
+
+/// A row-major matrix that can be written.
+#[derive(Debug)]
+pub struct MatMut<'a, T> {
+    data: &'a mut [T],
+    rows: usize,
+    cols: usize,
+    stride: usize,
+}
+
+impl<'a, T: Real> MatMut<'a, T> {
+    /// Over `rows * cols` contiguous numbers.
+    pub fn new(data: &'a mut [T], rows: usize, cols: usize) -> Self {
+        Self::with_stride(data, rows, cols, cols)
+    }
+
+    /// Over rows that start every `stride` numbers.
+    pub fn with_stride(data: &'a mut [T], rows: usize, cols: usize, stride: usize) -> Self {
+        debug_assert!(cols <= stride && (rows == 0 || data.len() >= (rows - 1) * stride + cols));
+        Self { data, rows, cols, stride }
+    }
+
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Number of columns.
+    pub fn cols(&self) -> usize {
+        self.cols
+    }
+
+    /// Numbers from the start of one row to the next.
+    pub fn stride(&self) -> usize {
+        self.stride
+    }
+
+    /// The numbers, padding included.
+    pub fn data_mut(&mut self) -> &mut [T] {
+        self.data
+    }
+
+    /// Row `i`.
+    pub fn row_mut(&mut self, i: usize) -> &mut [T] {
+        &mut self.data[i * self.stride..][..self.cols]
+    }
+
+    /// A view that can be read.
+    pub fn as_ref(&self) -> MatRef<'_, T> {
+        MatRef { data: self.data, rows: self.rows, cols: self.cols, stride: self.stride }
+    }
+
+    /// A shorter borrow of the same matrix.
+    pub fn reborrow(&mut self) -> MatMut<'_, T> {
+        MatMut { data: self.data, rows: self.rows, cols: self.cols, stride: self.stride }
+    }
+
+    /// Sets every entry.
+    pub fn fill(&mut self, value: T) {
+        for i in 0..self.rows {
+            self.row_mut(i).fill(value);
+        }
+    }
+}
+
+impl<T> Index<(usize, usize)> for MatMut<'_, T> {
+    type Output = T;
+    fn index(&self, (i, j): (usize, usize)) -> &T {
+        &self.data[i * self.stride + j]
+    }
+}
+
+impl<T> IndexMut<(usize, usize)> for MatMut<'_, T> {
+    fn index_mut(&mut self, (i, j): (usize, usize)) -> &mut T {
+        &mut self.data[i * self.stride + j]
+    }
+}

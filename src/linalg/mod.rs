@@ -1,0 +1,20 @@
+//! Small dense kernels for run-time sizes, and the sparse factor of the mass matrix along the kinematic tree.
+//!
+//! Matrices are row-major over slices, with a row stride of their own; [`padded`] rounds a stride up so that rows start
+//! on a vector boundary. Everything rests on two inner loops: a register tile of a product, and a row from which a
+//! combination of other rows is subtracted. Each entry sums in the order of its index, whatever the tile, so the bits
+//! do not depend on the target. Shapes are checked by the callers at the border, and here by debug assertions.
+
+mod cholesky;
+mod ldlt;
+mod matrix;
+mod product;
+mod rows;
+pub mod tree;
+mod triangular;
+
+pub use cholesky::{NotPositiveDefinite, cholesky, cholesky_solve};
+pub use ldlt::{SmallPivot, ldlt, ldlt_solve};
+pub use matrix::{MatMut, MatRef, padded};
+pub use product::{add_a_b, add_a_bt, add_at_a_upper, add_at_b};
+pub use triangular::{solve_lower, solve_upper};

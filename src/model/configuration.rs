@@ -1,0 +1,355 @@
+//! The configuration manifold: how q moves along a velocity, and how far two configurations are apart.
+//!
+//! Angles of revolute joints add up; quaternions and (cos, sin) pairs live on their circles and spheres, so a
+//! configuration q and a velocity v meet only through [`integrate`] (q ⊕ v) and [`difference`] (q₁ ⊖ q₀). Jacobians
+//! are with respect to tangent vectors in the body frame. Nothing here normalizes on its own: that is [`normalize`].
+
+use nalgebra::Vector3;
+
+use super::{Joint, Model, PositionLimit};
+use crate::input::{InputError, check_length};
+use crate::linalg::MatMut;
+use crate::scalar::Real;
+use crate::spatial::lie::{
+    self, BlockTriangular, Quaternion, conjugate, exp_quaternion, exp_translation, log_placement, log_quaternion,
+    multiply_quaternions, quaternion_to_matrix,
+};
+use crate::spatial::vector::{multiply, multiply_transposed};
+use crate::spatial::{Motion, Placement};
+
+/// Which argument of [`integrate`] or [`difference`] a Jacobian is taken with respect to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Argument {
+    /// The configuration that one starts from.
+    From,
+    /// The velocity, or the configuration that one goes to.
+    To,
+}
+
+/// Coordinates of the planar motion (x, y, θ) among those of a spatial one.
+const PLANAR: [usize; 3] = [0, 1, 5];
+
+/// The configuration in which every joint is at its zero.
+pub fn neutral<T: Real>(model: Model<'_, T>, q: &mut [T]) -> Result<(), InputError> {
+    check_length("q", model.nq(), q.len())?;
+    for body in model.bodies {
+        let q = &mut q[body.q_range()];
+        q.fill(T::ZERO);
+        match body.joint {
+            Joint::Revolute { .. } | Joint::Prismatic { .. } => {}
+            Joint::Continuous { .. } => q[0] = T::ONE,
+            Joint::Spherical => q[3] = T::ONE,
+            Joint::Planar => q[2] = T::ONE,
+            Joint::FreeFlyer => q[6] = T::ONE,
+        }
+    }
+    Ok(())
+}
+
+/// Scales quaternions and (cos, sin) pairs back to unit length; one that is zero or not finite becomes neutral.
+pub fn normalize<T: Real>(model: Model<'_, T>, q: &mut [T]) -> Result<(), InputError> {
+    check_length("q", model.nq(), q.len())?;
+    for body in model.bodies {
+        let q = &mut q[body.q_range()];
+        let (unit, neutral) = match body.joint {
+            Joint::Revolute { .. } | Joint::Prismatic { .. } => continue,
+            Joint::Continuous { .. } => (&mut q[..], 0),
+            Joint::Spherical => (&mut q[..], 3),
+            Joint::Planar => (&mut q[2..], 0),
+            Joint::FreeFlyer => (&mut q[3..], 3),
+        };
+        let norm = unit.iter().fold(T::ZERO, |sum, &x| x.mul_add(x, sum)).sqrt();
+        if norm > T::ZERO && norm.is_finite() {
+            unit.iter_mut().for_each(|x| *x /= norm);
+        } else {
+            unit.fill(T::ZERO);
+            unit[neutral] = T::ONE;
+        }
+    }
+    Ok(())
+}
+
+/// A configuration drawn evenly: positions within their limits (or ±1 where there is none), orientations over all.
+///
+/// `uniform` gives numbers in [0, 1).
+pub fn random<T: Real>(model: Model<'_, T>, mut uniform: impl FnMut() -> T, q: &mut [T]) -> Result<(), InputError> {
+    check_length("q", model.nq(), q.len())?;
+    let turn = T::from_f64(core::f64::consts::TAU);
+    for body in model.bodies {
+        let limits = &model.position_limits[body.q_range()];
+        let q = &mut q[body.q_range()];
+        let mut position = |limit: &PositionLimit<T>| {
+            let lower = if limit.lower.is_finite() { limit.lower } else { -T::ONE };
+            let upper = if limit.upper.is_finite() { limit.upper } else { T::ONE.max(lower + T::ONE) };
+            lower.min(upper) + (upper - lower.min(upper)) * uniform()
+        };
+        match body.joint {
+            Joint::Revolute { .. } | Joint::Prismatic { .. } => q[0] = position(&limits[0]),
+            Joint::Continuous { .. } => {
+                let (sin, cos) = (turn * uniform()).sin_cos();
+                q.copy_from_slice(&[cos, sin]);
+            }
+            Joint::Spherical => q.copy_from_slice(&random_quaternion(&mut uniform)),
+            Joint::Planar => {
+                q[0] = position(&limits[0]);
+                q[1] = position(&limits[1]);
+                let (sin, cos) = (turn * uniform()).sin_cos();
+                q[2..].copy_from_slice(&[cos, sin]);
+            }
+            Joint::FreeFlyer => {
+                for k in 0..3 {
+                    q[k] = position(&limits[k]);
+                }
+                q[3..].copy_from_slice(&random_quaternion(&mut uniform));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Evenly over all orientations, from three even numbers (Shoemake 1992).
+fn random_quaternion<T: Real>(uniform: &mut impl FnMut() -> T) -> Quaternion<T> {
+    let turn = T::from_f64(core::f64::consts::TAU);
+    let share = uniform();
+    let (s1, c1) = (turn * uniform()).sin_cos();
+    let (s2, c2) = (turn * uniform()).sin_cos();
+    let (a, b) = ((T::ONE - share).sqrt(), share.sqrt());
+    [a * s1, a * c1, b * s2, b * c2]
+}
+
+/// q⁺ = q ⊕ v: where the robot is after moving with the constant velocity `v` for one unit of time.
+///
+/// ```
+/// # use nalgebra::Vector3;
+/// # use saltus::model::{BodySpec, JointSpec, ModelBuilder, configuration};
+/// # use saltus::spatial::Inertia;
+/// # let wheel = BodySpec::new("wheel", JointSpec::continuous(Vector3::z())).inertia(Inertia::solid_sphere(1.0, 0.1));
+/// # let robot = ModelBuilder::new().body(wheel).build::<f64>()?;
+/// let mut q = [1.0, 0.0];
+/// configuration::integrate(robot.model(), &[1.0, 0.0], &[core::f64::consts::FRAC_PI_2], &mut q)?;
+/// assert!((q[1] - 1.0).abs() < 1e-15);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn integrate<T: Real>(model: Model<'_, T>, q: &[T], v: &[T], q_next: &mut [T]) -> Result<(), InputError> {
+    check_length("q", model.nq(), q.len())?;
+    check_length("v", model.nv(), v.len())?;
+    check_length("q_next", model.nq(), q_next.len())?;
+    for body in model.bodies {
+        integrate_joint(&body.joint, &q[body.q_range()], &v[body.v_range()], &mut q_next[body.q_range()]);
+    }
+    Ok(())
+}
+
+fn integrate_joint<T: Real>(joint: &Joint<T>, q: &[T], v: &[T], next: &mut [T]) {
+    match joint {
+        Joint::Revolute { .. } | Joint::Prismatic { .. } => next[0] = q[0] + v[0],
+        Joint::Continuous { .. } => next.copy_from_slice(&turned(q[0], q[1], v[0])),
+        Joint::Spherical => {
+            let step = exp_quaternion(&vector(v));
+            next.copy_from_slice(&renormalized(multiply_quaternions(&quaternion(q), &step)));
+        }
+        Joint::Planar => {
+            let moved = exp_translation(&planar_motion(v));
+            next[0] = q[0] + (q[2] * moved.x - q[3] * moved.y);
+            next[1] = q[1] + (q[3] * moved.x + q[2] * moved.y);
+            next[2..].copy_from_slice(&turned(q[2], q[3], v[2]));
+        }
+        Joint::FreeFlyer => {
+            let (xi, turn) = (motion(v), quaternion(&q[3..]));
+            let position = vector(q) + multiply(&quaternion_to_matrix(&turn), &exp_translation(&xi));
+            next[..3].copy_from_slice(position.as_slice());
+            let step = exp_quaternion(&xi.angular);
+            next[3..].copy_from_slice(&renormalized(multiply_quaternions(&turn, &step)));
+        }
+    }
+}
+
+/// v = q₁ ⊖ q₀: the constant velocity that leads from `q0` to `q1` in one unit of time, by the shorter way.
+pub fn difference<T: Real>(model: Model<'_, T>, q0: &[T], q1: &[T], v: &mut [T]) -> Result<(), InputError> {
+    check_length("q0", model.nq(), q0.len())?;
+    check_length("q1", model.nq(), q1.len())?;
+    check_length("v", model.nv(), v.len())?;
+    for body in model.bodies {
+        let (q0, q1, v) = (&q0[body.q_range()], &q1[body.q_range()], &mut v[body.v_range()]);
+        difference_joint(&body.joint, q0, q1, v);
+    }
+    Ok(())
+}
+
+fn difference_joint<T: Real>(joint: &Joint<T>, q0: &[T], q1: &[T], v: &mut [T]) {
+    match joint {
+        Joint::Revolute { .. } | Joint::Prismatic { .. } => v[0] = q1[0] - q0[0],
+        Joint::Continuous { .. } => v[0] = angle_between([q0[0], q0[1]], [q1[0], q1[1]]),
+        Joint::Spherical => {
+            let relative = multiply_quaternions(&conjugate(&quaternion(q0)), &quaternion(q1));
+            v.copy_from_slice(log_quaternion(&relative).as_slice());
+        }
+        Joint::Planar => {
+            let xi = planar_difference(q0, q1).to_array();
+            v.copy_from_slice(&PLANAR.map(|k| xi[k]));
+        }
+        Joint::FreeFlyer => v.copy_from_slice(&spatial_difference(q0, q1).to_array()),
+    }
+}
+
+/// ∂(q ⊕ v) with respect to q or v, nv × nv, both tangent. Block diagonal, one block per joint.
+pub fn integrate_jacobian<T: Real>(
+    model: Model<'_, T>,
+    v: &[T],
+    argument: Argument,
+    mut jacobian: MatMut<'_, T>,
+) -> Result<(), InputError> {
+    check_length("v", model.nv(), v.len())?;
+    check_square(&model, &jacobian)?;
+    jacobian.fill(T::ZERO);
+    for body in model.bodies {
+        let v = &v[body.v_range()];
+        let mut block = Block { matrix: &mut jacobian, first: usize::from(body.first_v) };
+        match (&body.joint, argument) {
+            (Joint::Revolute { .. } | Joint::Prismatic { .. } | Joint::Continuous { .. }, _) => block.set(0, 0, T::ONE),
+            (Joint::Spherical, Argument::From) => {
+                block.set_rotation(&quaternion_to_matrix(&exp_quaternion(&vector(v))).transpose());
+            }
+            (Joint::Spherical, Argument::To) => block.set_rotation(&lie::right_jacobian_rotation(&vector(v))),
+            (Joint::Planar, Argument::From) => {
+                block.set_planar(&lie::inverse_action(&exp_placement(&planar_motion(v))))
+            }
+            (Joint::Planar, Argument::To) => block.set_planar(&lie::right_jacobian(&planar_motion(v))),
+            (Joint::FreeFlyer, Argument::From) => block.set_spatial(&lie::inverse_action(&exp_placement(&motion(v)))),
+            (Joint::FreeFlyer, Argument::To) => block.set_spatial(&lie::right_jacobian(&motion(v))),
+        }
+    }
+    Ok(())
+}
+
+/// ∂(q₁ ⊖ q₀) with respect to q₀ (`From`) or q₁ (`To`), nv × nv, both tangent. Block diagonal.
+pub fn difference_jacobian<T: Real>(
+    model: Model<'_, T>,
+    q0: &[T],
+    q1: &[T],
+    argument: Argument,
+    mut jacobian: MatMut<'_, T>,
+) -> Result<(), InputError> {
+    check_length("q0", model.nq(), q0.len())?;
+    check_length("q1", model.nq(), q1.len())?;
+    check_square(&model, &jacobian)?;
+    jacobian.fill(T::ZERO);
+    // ∂/∂q₀ is minus the inverse *left* Jacobian, which is the right one of the opposite vector.
+    let sign = if argument == Argument::From { -T::ONE } else { T::ONE };
+    for body in model.bodies {
+        let (q0, q1) = (&q0[body.q_range()], &q1[body.q_range()]);
+        let mut block = Block { matrix: &mut jacobian, first: usize::from(body.first_v) };
+        match &body.joint {
+            Joint::Revolute { .. } | Joint::Prismatic { .. } | Joint::Continuous { .. } => block.set(0, 0, sign),
+            Joint::Spherical => {
+                let relative = multiply_quaternions(&conjugate(&quaternion(q0)), &quaternion(q1));
+                let phi = log_quaternion(&relative) * sign;
+                block.set_rotation(&(lie::inverse_right_jacobian_rotation(&phi) * sign));
+            }
+            Joint::Planar => {
+                let xi = planar_difference(q0, q1) * sign;
+                block.set_planar(&(lie::inverse_right_jacobian(&xi) * sign));
+            }
+            Joint::FreeFlyer => {
+                let xi = spatial_difference(q0, q1) * sign;
+                block.set_spatial(&(lie::inverse_right_jacobian(&xi) * sign));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A joint's diagonal block of an nv × nv matrix.
+struct Block<'b, 'a, T> {
+    matrix: &'b mut MatMut<'a, T>,
+    first: usize,
+}
+
+impl<T: Real> Block<'_, '_, T> {
+    fn set(&mut self, i: usize, j: usize, value: T) {
+        self.matrix[(self.first + i, self.first + j)] = value;
+    }
+
+    fn set_rotation(&mut self, m: &nalgebra::Matrix3<T>) {
+        for i in 0..3 {
+            for j in 0..3 {
+                self.set(i, j, m[(i, j)]);
+            }
+        }
+    }
+
+    fn set_planar(&mut self, m: &BlockTriangular<T>) {
+        for (i, row) in PLANAR.into_iter().enumerate() {
+            for (j, col) in PLANAR.into_iter().enumerate() {
+                self.set(i, j, m.entry(row, col));
+            }
+        }
+    }
+
+    fn set_spatial(&mut self, m: &BlockTriangular<T>) {
+        for i in 0..6 {
+            for j in 0..6 {
+                self.set(i, j, m.entry(i, j));
+            }
+        }
+    }
+}
+
+fn check_square<T: Real>(model: &Model<'_, T>, jacobian: &MatMut<'_, T>) -> Result<(), InputError> {
+    check_length("jacobian rows", model.nv(), jacobian.rows())?;
+    check_length("jacobian columns", model.nv(), jacobian.cols())
+}
+
+fn vector<T: Real>(x: &[T]) -> Vector3<T> {
+    Vector3::new(x[0], x[1], x[2])
+}
+
+fn motion<T: Real>(v: &[T]) -> Motion<T> {
+    Motion::new(vector(v), vector(&v[3..]))
+}
+
+fn planar_motion<T: Real>(v: &[T]) -> Motion<T> {
+    Motion::new(Vector3::new(v[0], v[1], T::ZERO), Vector3::new(T::ZERO, T::ZERO, v[2]))
+}
+
+fn quaternion<T: Real>(q: &[T]) -> Quaternion<T> {
+    [q[0], q[1], q[2], q[3]]
+}
+
+fn exp_placement<T: Real>(xi: &Motion<T>) -> Placement<T> {
+    Placement::new(quaternion_to_matrix(&exp_quaternion(&xi.angular)), exp_translation(xi))
+}
+
+/// (cos, sin) turned by an angle, pulled back to unit length to first order so that rounding does not add up.
+fn turned<T: Real>(cos: T, sin: T, angle: T) -> [T; 2] {
+    let (s, c) = angle.sin_cos();
+    let (cos, sin) = (cos * c - sin * s, sin * c + cos * s);
+    let scale = T::from_f64(1.5) - T::from_f64(0.5) * (cos * cos + sin * sin);
+    [cos * scale, sin * scale]
+}
+
+/// The product of unit quaternions, pulled back to unit length to first order so that rounding does not add up.
+fn renormalized<T: Real>(q: Quaternion<T>) -> Quaternion<T> {
+    let square = q.iter().fold(T::ZERO, |sum, &x| x.mul_add(x, sum));
+    let scale = T::from_f64(1.5) - T::from_f64(0.5) * square;
+    q.map(|x| x * scale)
+}
+
+fn angle_between<T: Real>([c0, s0]: [T; 2], [c1, s1]: [T; 2]) -> T {
+    (c0 * s1 - s0 * c1).atan2(c0 * c1 + s0 * s1)
+}
+
+fn planar_difference<T: Real>(q0: &[T], q1: &[T]) -> Motion<T> {
+    let half = angle_between([q0[2], q0[3]], [q1[2], q1[3]]) * T::from_f64(0.5);
+    let (sin, cos) = half.sin_cos();
+    let (dx, dy) = (q1[0] - q0[0], q1[1] - q0[1]);
+    let local = Vector3::new(q0[2] * dx + q0[3] * dy, q0[2] * dy - q0[3] * dx, T::ZERO);
+    log_placement(&[T::ZERO, T::ZERO, sin, cos], &local)
+}
+
+fn spatial_difference<T: Real>(q0: &[T], q1: &[T]) -> Motion<T> {
+    let (from, to) = (quaternion(&q0[3..]), quaternion(&q1[3..]));
+    let relative = multiply_quaternions(&conjugate(&from), &to);
+    let moved = vector(q1) - vector(q0);
+    log_placement(&relative, &multiply_transposed(&quaternion_to_matrix(&from), &moved))
+}
