@@ -33,9 +33,9 @@ const char * const USAGE =
   "  --free-flyer  give a URDF a free-flying base; the JSON says so itself\n"
   "  STATES.bin    float64: q v tau a, one state after the other\n"
   "  BATCHES       how many times to go through all states\n"
-  "Prints microseconds per call, one figure per batch and algorithm, after one batch that is not counted. The checksums\n"
-  "are sums of the absolute results over all states, to compare flavours with. *_world is the same algorithm in\n"
-  "Pinocchio's world convention; the others are called with their defaults.\n";
+  "Prints microseconds per call, one figure per batch and algorithm, after one batch that is not counted. The\n"
+  "checksums are sums of the absolute results over all states, to compare flavours with. *_world is the same\n"
+  "algorithm in Pinocchio's world convention; the others are called with their defaults.\n";
 
 struct Arguments
 {
@@ -193,8 +193,8 @@ void timeBatches(std::vector<Algorithm> & algorithms, const std::vector<State> &
 void printJsonLine(const Model & model, const std::vector<Algorithm> & algorithms, const std::vector<State> & states)
 {
   std::printf(
-    "{\"robot\": \"%s\", \"flavour\": \"" TIMING_FLAVOUR "\", \"nv\": %d, \"states\": %zu", model.name.c_str(), model.nv,
-    states.size());
+    "{\"robot\": \"%s\", \"flavour\": \"" TIMING_FLAVOUR "\", \"nv\": %d, \"states\": %zu", model.name.c_str(),
+    model.nv, states.size());
   for (const Algorithm & algorithm : algorithms)
   {
     std::printf(", \"%s_us\": [", algorithm.name);
