@@ -1,6 +1,7 @@
 //! The project's chores, run as `cargo xtask <command>`.
 
 mod packages;
+mod peers;
 mod process;
 mod setup;
 mod steps;
@@ -12,7 +13,7 @@ use std::process::ExitCode;
 use clap::builder::PossibleValuesParser;
 use clap::{Parser, Subcommand};
 
-/// The project's chores: everything CI runs, machine set-up.
+/// The project's chores: everything CI runs, machine set-up, side-by-side timings.
 #[derive(Parser)]
 #[command(bin_name = "cargo xtask")]
 struct Cli {
@@ -43,16 +44,29 @@ enum Chore {
         #[arg(long)]
         dry_run: bool,
     },
+    /// Time the library side by side with Pinocchio on the same robots and the same machine.
+    ///
+    /// Builds a Python environment and a C++ program under target/peers first. Progress goes to stderr; stdout holds
+    /// the result only.
+    Peers(peers::Options),
 }
 
 fn main() -> ExitCode {
-    let success = match Cli::parse().command {
+    let outcome = match Cli::parse().command {
         Chore::Test { list: true, .. } => {
             steps::list();
-            true
+            Ok(true)
         }
-        Chore::Test { only, list: false } => steps::run(&only),
-        Chore::Setup { dry_run } => setup::run(dry_run),
+        Chore::Test { only, list: false } => Ok(steps::run(&only)),
+        Chore::Setup { dry_run } => Ok(setup::run(dry_run)),
+        Chore::Peers(options) => peers::run(&options).map(|()| true),
     };
-    if success { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    match outcome {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
 }
