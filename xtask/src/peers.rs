@@ -1,0 +1,149 @@
+//! Side-by-side timing with Pinocchio: the Python environment, the C++ program, then the comparison.
+//!
+//! Everything is made under `target/peers`. Progress goes to stderr, because stdout belongs to the result.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+use anyhow::{Context, Result, ensure};
+use clap::Args;
+
+use crate::packages::{self, Package};
+use crate::process::{cargo, command, must_succeed, probe, root, target_dir};
+
+const REQUIREMENTS: &str = "tools/peers/requirements.txt";
+const EXPORT: &str = "tools/peers/export_timing.py";
+const PROJECT: &str = "tools/peers/pinocchio_timing";
+
+/// What a Python needs to make virtual environments; Debian ships it apart.
+const VENV_PROBE: &str = "import ensurepip, venv";
+const VENV: Package = Package { name: "python3-venv", provides: None };
+
+/// The C++ side. Pinocchio, Eigen and all other headers come pinned with the wheels: a second Eigen would be a trap.
+const CPP: [Package; 3] = [
+    Package { name: "cmake", provides: Some("cmake") },
+    Package { name: "g++", provides: Some("g++") },
+    Package { name: "make", provides: Some("make") },
+];
+
+/// What to time, and how to show it.
+#[derive(Args)]
+pub struct Options {
+    /// Print one JSON document instead of a table.
+    #[arg(long)]
+    json: bool,
+    /// Robots to time, comma-separated; all of them by default.
+    #[arg(long, value_delimiter = ',', value_name = "ROBOT")]
+    robots: Vec<String>,
+    /// Rounds of measurement for each robot and algorithm.
+    #[arg(long, value_name = "N")]
+    rounds: Option<u32>,
+    /// Stop once the Python environment stands (all that tools/peers/oracles.py needs).
+    #[arg(long)]
+    env_only: bool,
+}
+
+/// Prepares both sides and runs the comparison.
+pub fn run(options: &Options) -> Result<()> {
+    let folder = target_dir().join("peers");
+    let python = python_environment(&folder)?;
+    if options.env_only {
+        eprintln!("the environment is ready: {}", python.display());
+        return Ok(());
+    }
+    build_pinocchio_timing(&folder, &python)?;
+    export_robots(&folder, &python)?;
+    compare(&folder, options)
+}
+
+/// Makes `venv` and installs the pinned requirements, once for each change of them. Returns its Python.
+fn python_environment(folder: &Path) -> Result<PathBuf> {
+    let wanted = fs::read_to_string(root().join(REQUIREMENTS))
+        .with_context(|| format!("cannot read {REQUIREMENTS}, which pins the peers"))?;
+    let venv = folder.join("venv");
+    let python = venv.join("bin/python");
+    let stamp = venv.join("requirements.stamp");
+    if fs::read_to_string(&stamp).is_ok_and(|installed| installed == wanted) {
+        return Ok(python);
+    }
+    if probe(command("python3").args(["-c", VENV_PROBE])).is_none() {
+        packages::ensure(&[VENV])?;
+    }
+    // A fresh environment each time: pip leaves behind what the requirements no longer name.
+    must_succeed(command("python3").args(["-m", "venv", "--clear"]).arg(&venv))?;
+    must_succeed(command(&python).args(["-m", "pip", "install", "--requirement", REQUIREMENTS]))?;
+    fs::write(&stamp, wanted).with_context(|| format!("cannot write {}", stamp.display()))?;
+    Ok(python)
+}
+
+/// Builds the C++ program against the Pinocchio of the wheel.
+fn build_pinocchio_timing(folder: &Path, python: &Path) -> Result<()> {
+    packages::ensure(&CPP)?;
+    let build = folder.join("build");
+    let prefix = format!("-DCMAKE_PREFIX_PATH={}", wheel_prefix(python)?.display());
+    let mut configure = command("cmake");
+    configure.arg("-S").arg(PROJECT).arg("-B").arg(&build).args(["-DCMAKE_BUILD_TYPE=Release", &prefix]);
+    must_succeed(&mut configure)?;
+    // One job for each core: left to itself, make starts all of them at once.
+    let jobs = std::thread::available_parallelism().map_or(1, usize::from).to_string();
+    must_succeed(command("cmake").arg("--build").arg(&build).args(["--parallel", &jobs]))
+}
+
+/// Where the wheel keeps its headers, libraries and CMake files.
+fn wheel_prefix(python: &Path) -> Result<PathBuf> {
+    let script = "import sysconfig; print(sysconfig.get_path('platlib'))";
+    let packages = probe(command(python).args(["-c", script]))
+        .with_context(|| format!("{} does not run: delete its environment and try again", python.display()))?;
+    let prefix = Path::new(&packages).join("cmeel.prefix");
+    ensure!(prefix.is_dir(), "{} is missing: does {REQUIREMENTS} still name `pin`?", prefix.display());
+    Ok(prefix)
+}
+
+/// Writes the robots and the states they are timed in, the same for both sides.
+fn export_robots(folder: &Path, python: &Path) -> Result<()> {
+    must_succeed(command(python).arg(EXPORT).arg(folder.join("robots")))
+}
+
+/// Runs the Rust side, which starts the C++ side in turns with itself.
+fn compare(folder: &Path, options: &Options) -> Result<()> {
+    let mut run = cargo();
+    run.args(["run", "--quiet", "--release", "--package", "saltus-peers", "--", "--peers-dir"]).arg(folder);
+    run.args(arguments(options));
+    let status = run.stdout(Stdio::inherit()).status().context("cannot start cargo")?;
+    ensure!(status.success(), "the comparison failed ({status}); its output above says why");
+    Ok(())
+}
+
+/// The options that the comparison understands as well.
+fn arguments(options: &Options) -> Vec<String> {
+    let mut arguments = Vec::new();
+    if options.json {
+        arguments.push("--json".to_owned());
+    }
+    if !options.robots.is_empty() {
+        arguments.extend(["--robots".to_owned(), options.robots.join(",")]);
+    }
+    if let Some(rounds) = options.rounds {
+        arguments.extend(["--rounds".to_owned(), rounds.to_string()]);
+    }
+    arguments
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_reach_the_comparison() {
+        let robots = vec!["arm".to_owned(), "dog".to_owned()];
+        let options = Options { json: true, robots, rounds: Some(5), env_only: false };
+        assert_eq!(arguments(&options), ["--json", "--robots", "arm,dog", "--rounds", "5"]);
+    }
+
+    #[test]
+    fn defaults_are_left_to_the_comparison() {
+        let options = Options { json: false, robots: Vec::new(), rounds: None, env_only: false };
+        assert!(arguments(&options).is_empty());
+    }
+}
