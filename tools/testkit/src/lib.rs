@@ -1,0 +1,11 @@
+//! What tests, benchmarks and the peer comparison share: robots, stored figures, random states.
+
+mod evaluate;
+mod oracle;
+mod random;
+mod robot;
+
+pub use evaluate::{Results, evaluate, evaluate_regressor};
+pub use oracle::{Matrix, Oracle, State};
+pub use random::Random;
+pub use robot::RobotFile;
