@@ -2,9 +2,9 @@
 
 use super::inverse::accelerate_bodies;
 use super::inverse_derivatives::write_derivatives;
-use super::{Dynamics, DynamicsError, forward_factored, solve};
+use super::{Dynamics, DynamicsError, forward_factored};
 use crate::input::check_length;
-use crate::linalg::MatMut;
+use crate::linalg::{MatMut, tree};
 use crate::model::Model;
 use crate::scalar::Real;
 use crate::spatial::Force;
@@ -31,12 +31,15 @@ pub fn forward_derivatives<T: Real>(
     work.joint_acceleration = acceleration;
     solved?;
     write_derivatives(model, &mut out, work);
+    // The sign of −M⁻¹ [∂τ/∂q, ∂τ/∂v, −1] goes into the pivots.
     for dof in 0..nv {
-        let row = out.row_mut(dof);
-        row[..2 * nv].iter_mut().for_each(|x| *x = -*x);
-        row[2 * nv..].fill(T::ZERO);
-        row[2 * nv + dof] = T::ONE;
+        let row = &mut out.row_mut(dof)[2 * nv..];
+        row.fill(T::ZERO);
+        row[dof] = -T::ONE;
     }
-    solve(model, work, out);
+    let factor = work.factor_view(model.dims());
+    tree::half_solve_transposed(model.tree, factor, out.reborrow());
+    tree::scale_rows(out.reborrow(), |dof| -work.inverse_pivots[dof]);
+    tree::half_solve(model.tree, factor, out);
     Ok(())
 }

@@ -8,34 +8,63 @@
 //!
 //! where I, B and f are those of the body with all that it carries, Ψ̇ = v_λ × S and Ψ̈ = a_λ × S + v_λ × Ψ̇.
 
-use nalgebra::Vector3;
-
 use super::inverse::accelerate_bodies;
 use super::{Dynamics, check_external, mass_matrix};
 use crate::input::{InputError, check_length};
 use crate::linalg::MatMut;
 use crate::model::Model;
 use crate::scalar::Real;
-use crate::spatial::vector::dot;
 use crate::spatial::{Coriolis, Force, Motion};
 
-/// What a column of the derivative brings to every row.
+/// What a column of the derivative brings to every row, laid out so that the four entries of a pair are four lanes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Column<T> {
-    /// S.
-    axis: Motion<T>,
-    /// Ψ̇, angular part: the linear one meets only zeros.
-    drift_angular: Vector3<T>,
-    /// Ψ̈.
-    drift_rate: Motion<T>,
-    /// Ψ̇ + Ṡ.
-    velocity: Motion<T>,
+    /// Per spatial component: Ψ̈, Ψ̇ + Ṡ, S, S.
+    spatial: [[T; 4]; 6],
+    /// Per angular component: Ψ̇, S. The linear ones meet only zeros.
+    angular: [[T; 2]; 3],
+}
+
+impl<T: Real> Column<T> {
+    #[inline(always)]
+    fn new(axis: &Motion<T>, drift: &Motion<T>, drift_rate: &Motion<T>, velocity: &Motion<T>) -> Self {
+        let (s, a, b) = (axis.to_array(), drift_rate.to_array(), velocity.to_array());
+        let (w, d) = (&axis.angular, &drift.angular);
+        Self {
+            spatial: core::array::from_fn(|k| [a[k], b[k], s[k], s[k]]),
+            angular: core::array::from_fn(|k| [d[k], w[k]]),
+        }
+    }
 }
 
 impl<T: Real> Default for Column<T> {
     fn default() -> Self {
-        let zero = Motion::ZERO;
-        Self { axis: zero, drift_angular: zero.angular, drift_rate: zero, velocity: zero }
+        Self { spatial: [[T::ZERO; 4]; 6], angular: [[T::ZERO; 2]; 3] }
+    }
+}
+
+/// What a row (and the column of the same number) brings to every pair, in the lanes of [`Column`].
+struct Row<T> {
+    /// Per spatial component: Sᵀ I twice, then the right factors of its own column for q and v.
+    spatial: [[T; 4]; 6],
+    /// Angular part of Sᵀ 2B; the linear one is zero.
+    angular: [T; 3],
+}
+
+impl<T: Real> Row<T> {
+    /// [∂τᵢ/∂qⱼ, ∂τᵢ/∂vⱼ, ∂τⱼ/∂qᵢ, ∂τⱼ/∂vᵢ] for this row i and a column j that carries it.
+    #[inline(never)]
+    fn meet(&self, column: &Column<T>) -> [T; 4] {
+        let (mut sums, mut coriolis) = ([T::ZERO; 4], [T::ZERO; 2]);
+        for (row, column) in self.spatial.iter().zip(&column.spatial) {
+            sums = core::array::from_fn(|lane| row[lane].mul_add(column[lane], sums[lane]));
+        }
+        for (row, column) in self.angular.iter().zip(&column.angular) {
+            coriolis = core::array::from_fn(|lane| row.mul_add(column[lane], coriolis[lane]));
+        }
+        sums[0] += coriolis[0];
+        sums[1] += coriolis[1];
+        sums
     }
 }
 
@@ -84,12 +113,10 @@ fn prepare_columns<T: Real>(model: Model<'_, T>, work: &mut Dynamics<'_, T>) {
         let (parent_velocity, parent_acceleration) = (kinematics.velocity[parent], acceleration[parent]);
         for dof in body.v_range() {
             let (axis, drift) = (kinematics.axis[dof], kinematics.axis_drift[dof]);
-            scratch.columns[dof] = Column {
-                axis,
-                drift_angular: drift.angular,
-                drift_rate: parent_acceleration.cross(&axis) + parent_velocity.cross(&drift),
-                velocity: drift + kinematics.axis_rate[dof],
-            };
+            let drift_rate = parent_acceleration.cross(&axis) + parent_velocity.cross(&drift);
+            let velocity = drift + kinematics.axis_rate[dof];
+            scratch.columns[dof] = Column::new(&axis, &drift, &drift_rate, &velocity);
+            scratch.drift_rate[dof] = drift_rate;
         }
         scratch.coriolis[index] = Coriolis::new(&inertia[index], &kinematics.velocity[index], &momentum[index]);
     }
@@ -105,29 +132,38 @@ fn write_row_and_column<T: Real>(
     work: &Dynamics<'_, T>,
 ) {
     let (nv, stride, joint) = (model.nv(), out.stride(), model.bodies[index - 1].v_range());
-    let (inertia, coriolis) = (work.composite[index], work.scratch.coriolis[index]);
     let columns = &*work.scratch.columns;
-    let Column { axis, drift_rate, velocity, .. } = columns[dof];
-    let drift = work.kinematics.axis_drift[dof];
-    // Left factors of the row: Sᵀ I, and Sᵀ 2B, whose linear part is zero.
-    let (row_inertia, row_coriolis) = (work.unit_momentum[dof], coriolis.transposed_angular(&axis));
-    // Right factors of the column.
-    let turned_force = axis.cross_force(&work.force[index]);
-    let column_q = coriolis.multiply_add(&drift, &(inertia * drift_rate)) + turned_force;
-    let column_v = coriolis.multiply_add(&axis, &(inertia * velocity));
-    let entry_q = |c: &Column<T>| dot(&c.drift_angular, &row_coriolis) + c.drift_rate.dot(&row_inertia);
-    let entry_v = |c: &Column<T>| dot(&c.axis.angular, &row_coriolis) + c.velocity.dot(&row_inertia);
-
+    let row = row_factors(index, dof, work);
     let data = out.data_mut();
     for j in joint.clone() {
-        data[dof * stride + j] = entry_q(&columns[j]);
-        data[dof * stride + nv + j] = entry_v(&columns[j]);
+        let [q, v, _, _] = row.meet(&columns[j]);
+        data[dof * stride + j] = q;
+        data[dof * stride + nv + j] = v;
     }
-    for j in model.tree.ancestor_runs(joint.start).flatten() {
-        let c = &columns[j];
-        data[dof * stride + j] = entry_q(c);
-        data[dof * stride + nv + j] = entry_v(c);
-        data[j * stride + dof] = c.axis.dot(&column_q);
-        data[j * stride + nv + dof] = c.axis.dot(&column_v);
+    for run in model.tree.ancestor_runs(joint.start) {
+        for (j, column) in run.clone().zip(&columns[run]) {
+            let [row_q, row_v, column_q, column_v] = row.meet(column);
+            data[dof * stride + j] = row_q;
+            data[dof * stride + nv + j] = row_v;
+            data[j * stride + dof] = column_q;
+            data[j * stride + nv + dof] = column_v;
+        }
+    }
+}
+
+/// Left factors Sᵀ I and Sᵀ 2B of row `dof`, right factors of column `dof`.
+#[inline(always)]
+fn row_factors<T: Real>(index: usize, dof: usize, work: &Dynamics<'_, T>) -> Row<T> {
+    let Dynamics { kinematics, scratch, .. } = work;
+    let (inertia, coriolis) = (work.composite[index], scratch.coriolis[index]);
+    let (axis, drift) = (kinematics.axis[dof], kinematics.axis_drift[dof]);
+    let velocity = drift + kinematics.axis_rate[dof];
+    let turned_force = axis.cross_force(&work.force[index]);
+    let column_q = coriolis.multiply_add(&drift, &(inertia * scratch.drift_rate[dof])) + turned_force;
+    let column_v = coriolis.multiply_add(&axis, &(inertia * velocity));
+    let (f, q, v) = (work.unit_momentum[dof].to_array(), column_q.to_array(), column_v.to_array());
+    Row {
+        spatial: core::array::from_fn(|k| [f[k], f[k], q[k], v[k]]),
+        angular: coriolis.transposed_angular(&axis).into(),
     }
 }

@@ -75,6 +75,8 @@ carved! {
         axis_force: [T; d.nv],
         /// Of each body with all that it carries, per [`inverse_derivatives`].
         coriolis: [Coriolis<T>; d.with_world()],
+        /// Ψ̈ of each axis, per [`inverse_derivatives`].
+        drift_rate: [Motion<T>; d.nv],
         /// Columns that all rows of the derivative meet, per [`inverse_derivatives`].
         columns: [inverse_derivatives::Column<T>; d.nv],
     }

@@ -50,7 +50,7 @@ pub fn ldlt<T: Real>(mut a: MatMut<'_, T>, threshold: T) -> Result<(), SmallPivo
 
 /// X ← A⁻¹ X, with `factor` from [`ldlt`]. O(n² · columns).
 pub fn ldlt_solve<T: Real>(factor: MatRef<'_, T>, mut x: MatMut<'_, T>) {
-    let (stride, cols, n) = (x.stride(), x.cols(), factor.rows());
+    let (stride, cols, n) = (x.stride(), x.full_cols(), factor.rows());
     let (u, step) = (factor.data(), factor.stride());
     for i in 0..n {
         subtract_rows(x.data_mut(), stride, i, 0..i, 0..cols, |_, k| u[k * step + i]);

@@ -84,7 +84,8 @@ impl<T> Index<(usize, usize)> for MatRef<'_, T> {
     }
 }
 
-/// A row-major matrix that can be written.
+/// A row-major matrix that can be written. It owns its rows whole: what stands between the last column and the next row
+/// is padding that kernels may overwrite.
 #[derive(Debug)]
 pub struct MatMut<'a, T> {
     data: &'a mut [T],
@@ -123,6 +124,12 @@ impl<'a, T: Real> MatMut<'a, T> {
     /// The numbers, padding included.
     pub fn data_mut(&mut self) -> &mut [T] {
         self.data
+    }
+
+    /// Columns with as much padding as fills a vector, where the rows have it: kernels run faster over full vectors.
+    pub(super) fn full_cols(&self) -> usize {
+        let wide = padded(self.cols);
+        if wide <= self.stride && self.rows * self.stride <= self.data.len() { wide } else { self.cols }
     }
 
     /// Row `i`.

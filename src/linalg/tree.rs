@@ -6,7 +6,7 @@
 use core::ops::Range;
 
 use super::rows::{scale_row, subtract_rows};
-use super::{MatMut, MatRef, NotPositiveDefinite};
+use super::{MatMut, MatRef, NotPositiveDefinite, padded};
 use crate::scalar::Real;
 
 /// One degree of freedom in the tree.
@@ -80,34 +80,28 @@ impl Iterator for Runs<'_> {
 }
 
 /// M = Lᵀ D L in place: reads and writes the lower triangle; unit L below the diagonal, D on it, 1/D in `inverse_pivots`.
+///
+/// Entries of M whose row and column lie on different branches must be zero. What stands above the diagonal is not
+/// read, and is spoiled as far as full vectors reach.
 pub fn factorize<T: Real>(
     tree: Tree<'_>,
     mut m: MatMut<'_, T>,
     inverse_pivots: &mut [T],
 ) -> Result<(), NotPositiveDefinite> {
-    let stride = m.stride();
+    let (stride, cols) = (m.stride(), m.full_cols());
     let m = m.data_mut();
-    for k in (0..tree.len()).rev() {
-        let pivot = m[k * stride + k];
+    for i in (0..tree.len()).rev() {
+        // Rows below are still D L, so their pivots divide here.
+        let width = padded(i + 1).min(cols);
+        subtract_rows(m, stride, i, tree.descendants(i), 0..width, |h, k| h[k * stride + i] * inverse_pivots[k]);
+        let pivot = m[i * stride + i];
         if !(pivot > T::ZERO && pivot.is_finite()) {
-            return Err(NotPositiveDefinite { pivot: k });
+            return Err(NotPositiveDefinite { pivot: i });
         }
-        let inverse = T::ONE / pivot;
-        inverse_pivots[k] = inverse;
-        let (above, row_k) = m.split_at_mut(k * stride);
-        for i in tree.ancestor_runs(k).flatten() {
-            let minus = -(row_k[i] * inverse);
-            for run in tree.runs(i) {
-                for j in run {
-                    above[i * stride + j] = minus.mul_add(row_k[j], above[i * stride + j]);
-                }
-            }
-        }
-        for run in tree.ancestor_runs(k) {
-            for x in &mut row_k[run] {
-                *x *= inverse;
-            }
-        }
+        inverse_pivots[i] = T::ONE / pivot;
+    }
+    for i in 0..tree.len() {
+        scale_row(m, stride, i, 0..i, inverse_pivots[i]);
     }
     Ok(())
 }
@@ -115,16 +109,21 @@ pub fn factorize<T: Real>(
 /// X ← M⁻¹ X, with `l` and `inverse_pivots` from [`factorize`].
 pub fn solve<T: Real>(tree: Tree<'_>, l: MatRef<'_, T>, inverse_pivots: &[T], mut x: MatMut<'_, T>) {
     half_solve_transposed(tree, l, x.reborrow());
-    let (cols, stride) = (x.cols(), x.stride());
-    for i in 0..tree.len() {
-        scale_row(x.data_mut(), stride, i, 0..cols, inverse_pivots[i]);
-    }
+    scale_rows(x.reborrow(), |i| inverse_pivots[i]);
     half_solve(tree, l, x);
+}
+
+/// X ← diag(factor) X.
+pub fn scale_rows<T: Real>(mut x: MatMut<'_, T>, factor: impl Fn(usize) -> T) {
+    let (rows, cols, stride) = (x.rows(), x.full_cols(), x.stride());
+    for i in 0..rows {
+        scale_row(x.data_mut(), stride, i, 0..cols, factor(i));
+    }
 }
 
 /// X ← L⁻ᵀ X, from the leaves to the root.
 pub fn half_solve_transposed<T: Real>(tree: Tree<'_>, l: MatRef<'_, T>, mut x: MatMut<'_, T>) {
-    let (stride, cols) = (x.stride(), x.cols());
+    let (stride, cols) = (x.stride(), x.full_cols());
     let (factor, step) = (l.data(), l.stride());
     for j in (0..tree.len()).rev() {
         subtract_rows(x.data_mut(), stride, j, tree.descendants(j), 0..cols, |_, i| factor[i * step + j]);
@@ -133,7 +132,7 @@ pub fn half_solve_transposed<T: Real>(tree: Tree<'_>, l: MatRef<'_, T>, mut x: M
 
 /// X ← L⁻¹ X, from the root to the leaves.
 pub fn half_solve<T: Real>(tree: Tree<'_>, l: MatRef<'_, T>, mut x: MatMut<'_, T>) {
-    let (stride, cols) = (x.stride(), x.cols());
+    let (stride, cols) = (x.stride(), x.full_cols());
     let (factor, step) = (l.data(), l.stride());
     for i in 0..tree.len() {
         for run in tree.ancestor_runs(i) {
