@@ -47,9 +47,9 @@ fn bench_robot<T: Real>(c: &mut Criterion, name: &str, model: Model<'_, T>, orac
     };
     bench("update", &mut |_, _| {});
     bench("inverse", &mut |k, work| dynamics::inverse(model, &a[k], &[], vector, work).expect("fits"));
-    bench("mass_matrix", &mut |_, work| dynamics::mass_matrix(model, work));
+    bench("mass_matrix", &mut |_, work| dynamics::mass_matrix(model, work).expect("fits"));
     bench("factorize", &mut |_, work| {
-        dynamics::mass_matrix(model, work);
+        dynamics::mass_matrix(model, work).expect("fits");
         dynamics::factorize(model, work).expect("positive definite");
     });
     bench("forward", &mut |k, work| dynamics::forward(model, &tau[k], &[], vector, work).expect("fits"));

@@ -89,11 +89,11 @@ fn check_all<T: Real>(robot: &str, model: Model<'_, T>, state: &State) {
         dynamics::inverse_derivatives(model, &a, &wrench, MatMut::new(&mut matrix, nv, 2 * nv), work).unwrap();
         dynamics::forward_derivatives(model, &tau, &wrench, MatMut::new(&mut matrix, nv, 3 * nv), work).unwrap();
         dynamics::regressor(model, &a, MatMut::new(&mut matrix, nv, columns), work).unwrap();
-        dynamics::center_of_mass_jacobian(model, work, MatMut::new(&mut matrix, 3, nv)).unwrap();
-        dynamics::centroidal_map(model, work, MatMut::new(&mut matrix, 6, nv)).unwrap();
-        std::hint::black_box(dynamics::centroidal_momentum(model, work));
-        std::hint::black_box(dynamics::center_of_mass(model, work));
-        std::hint::black_box(dynamics::kinetic_energy(model, work) + dynamics::potential_energy(model, work));
+        dynamics::center_of_mass_jacobian(work, MatMut::new(&mut matrix, 3, nv)).unwrap();
+        dynamics::centroidal_map(work, MatMut::new(&mut matrix, 6, nv)).unwrap();
+        std::hint::black_box(dynamics::centroidal_momentum(work));
+        std::hint::black_box(dynamics::center_of_mass(work));
+        std::hint::black_box(dynamics::kinetic_energy(work) + dynamics::potential_energy(model, work));
         configuration::integrate(model, &q, &v, &mut moved).unwrap();
         configuration::difference(model, &q, &q2, &mut vector).unwrap();
         configuration::normalize(model, &mut moved).unwrap();

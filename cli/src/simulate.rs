@@ -163,7 +163,7 @@ fn raised_pose(model: Model<'_, f64>) -> Vec<f64> {
 }
 
 fn energy(model: Model<'_, f64>, work: &Dynamics<'_, f64>) -> Energy {
-    Energy { kinetic: dynamics::kinetic_energy(model, work), potential: dynamics::potential_energy(model, work) }
+    Energy { kinetic: dynamics::kinetic_energy(work), potential: dynamics::potential_energy(model, work) }
 }
 
 /// Mean microseconds of the forward-dynamics derivatives, kinematics included.

@@ -1,6 +1,8 @@
 //! Forward dynamics: by the articulated body algorithm, and through the factor of the mass matrix.
 
-use super::{Dynamics, DynamicsError, bias, check_external, factorize, mass_matrix, solve, velocity_force};
+use super::{
+    Dynamics, DynamicsError, bias, check_external, check_workspace, factorize, mass_matrix, solve, velocity_force,
+};
 use crate::input::check_length;
 use crate::linalg::MatMut;
 use crate::model::Model;
@@ -18,6 +20,7 @@ pub fn forward<T: Real>(
     acceleration: &mut [T],
     work: &mut Dynamics<'_, T>,
 ) -> Result<(), DynamicsError> {
+    check_workspace(&model, work)?;
     check_length("torque", model.nv(), torque.len())?;
     check_length("acceleration", model.nv(), acceleration.len())?;
     check_external(&model, external)?;
@@ -90,11 +93,10 @@ pub fn forward_factored<T: Real>(
     check_length("torque", model.nv(), torque.len())?;
     check_length("acceleration", model.nv(), acceleration.len())?;
     bias(model, external, acceleration, work)?;
-    mass_matrix(model, work);
+    mass_matrix(model, work)?;
     factorize(model, work)?;
     for (a, tau) in acceleration.iter_mut().zip(torque) {
         *a = *tau - *a;
     }
-    solve(model, work, MatMut::new(acceleration, model.nv(), 1));
-    Ok(())
+    Ok(solve(model, work, MatMut::new(acceleration, model.nv(), 1))?)
 }

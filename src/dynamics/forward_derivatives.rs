@@ -2,7 +2,7 @@
 
 use super::inverse::accelerate_bodies;
 use super::inverse_derivatives::write_derivatives;
-use super::{Dynamics, DynamicsError, forward_factored};
+use super::{Dynamics, DynamicsError, check_workspace, forward_factored};
 use crate::input::check_length;
 use crate::linalg::{MatMut, tree};
 use crate::model::Model;
@@ -21,6 +21,7 @@ pub fn forward_derivatives<T: Real>(
     work: &mut Dynamics<'_, T>,
 ) -> Result<(), DynamicsError> {
     let nv = model.nv();
+    check_workspace(&model, work)?;
     check_length("derivative rows", nv, out.rows())?;
     check_length("derivative columns", 3 * nv, out.cols())?;
     let acceleration = core::mem::take(&mut work.joint_acceleration);

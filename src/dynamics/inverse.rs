@@ -1,6 +1,6 @@
 //! Inverse dynamics by the recursive Newton–Euler algorithm.
 
-use super::{Dynamics, check_external, velocity_force};
+use super::{Dynamics, check_external, check_workspace, velocity_force};
 use crate::input::{InputError, check_length};
 use crate::model::Model;
 use crate::scalar::Real;
@@ -16,6 +16,7 @@ pub fn inverse<T: Real>(
     torque: &mut [T],
     work: &mut Dynamics<'_, T>,
 ) -> Result<(), InputError> {
+    check_workspace(&model, work)?;
     check_length("acceleration", model.nv(), acceleration.len())?;
     check_length("torque", model.nv(), torque.len())?;
     check_external(&model, external)?;
@@ -34,6 +35,7 @@ pub fn bias<T: Real>(
     torque: &mut [T],
     work: &mut Dynamics<'_, T>,
 ) -> Result<(), InputError> {
+    check_workspace(&model, work)?;
     check_length("torque", model.nv(), torque.len())?;
     check_external(&model, external)?;
     accelerate_bodies(model, |_| T::ZERO, external, work);
@@ -47,6 +49,7 @@ pub fn gravity_force<T: Real>(
     torque: &mut [T],
     work: &mut Dynamics<'_, T>,
 ) -> Result<(), InputError> {
+    check_workspace(&model, work)?;
     check_length("torque", model.nv(), torque.len())?;
     let lift = Motion { linear: -model.gravity, ..Motion::ZERO };
     work.acceleration.fill(lift);

@@ -82,7 +82,7 @@ pub fn inverse_derivatives<T: Real>(
     check_length("derivative rows", model.nv(), out.rows())?;
     check_length("derivative columns", 2 * model.nv(), out.cols())?;
     check_external(&model, external)?;
-    mass_matrix(model, work);
+    mass_matrix(model, work)?;
     accelerate_bodies(model, |dof| acceleration[dof], external, work);
     write_derivatives(model, &mut out, work);
     Ok(())

@@ -1,6 +1,7 @@
 //! The mass matrix by the composite rigid body algorithm, its sparse factor, and solves with it.
 
-use super::{Dynamics, DynamicsError};
+use super::{Dynamics, DynamicsError, check_workspace};
+use crate::input::{InputError, check_length};
 use crate::linalg::{MatMut, MatRef, tree};
 use crate::model::{Dims, Model};
 use crate::scalar::Real;
@@ -9,7 +10,8 @@ use crate::scalar::Real;
 ///
 /// Entries whose row and column lie on different branches are zero and never written. Call [`update`](super::update)
 /// first.
-pub fn mass_matrix<T: Real>(model: Model<'_, T>, work: &mut Dynamics<'_, T>) {
+pub fn mass_matrix<T: Real>(model: Model<'_, T>, work: &mut Dynamics<'_, T>) -> Result<(), InputError> {
+    check_workspace(&model, work)?;
     let stride = model.dims().stride();
     work.composite.copy_from_slice(work.inertia);
     for (index, body) in model.indexed_bodies().rev() {
@@ -27,10 +29,12 @@ pub fn mass_matrix<T: Real>(model: Model<'_, T>, work: &mut Dynamics<'_, T>) {
             row[dof] += model.dofs[dof].armature;
         }
     }
+    Ok(())
 }
 
 /// M = Lᵀ D L, from [`mass_matrix`] into [`Dynamics::factor`]. O(nv · depth²).
 pub fn factorize<T: Real>(model: Model<'_, T>, work: &mut Dynamics<'_, T>) -> Result<(), DynamicsError> {
+    check_workspace(&model, work)?;
     work.factor.copy_from_slice(work.mass_matrix);
     let (nv, stride) = (model.nv(), model.dims().stride());
     let factor = MatMut::with_stride(work.factor, nv, nv, stride);
@@ -39,8 +43,11 @@ pub fn factorize<T: Real>(model: Model<'_, T>, work: &mut Dynamics<'_, T>) -> Re
 }
 
 /// X ← M⁻¹ X, for X with nv rows. Call [`factorize`] first. O(nv · depth · columns).
-pub fn solve<T: Real>(model: Model<'_, T>, work: &Dynamics<'_, T>, x: MatMut<'_, T>) {
+pub fn solve<T: Real>(model: Model<'_, T>, work: &Dynamics<'_, T>, x: MatMut<'_, T>) -> Result<(), InputError> {
+    check_workspace(&model, work)?;
+    check_length("right-hand side rows", model.nv(), x.rows())?;
     tree::solve(model.tree, work.factor_view(model.dims()), work.inverse_pivots, x);
+    Ok(())
 }
 
 impl<T: Real> Dynamics<'_, T> {

@@ -136,6 +136,7 @@ impl From<InputError> for DynamicsError {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn update<T: Real>(model: Model<'_, T>, q: &[T], v: &[T], work: &mut Dynamics<'_, T>) -> Result<(), InputError> {
+    check_workspace(&model, work)?;
     kinematics::forward(model, q, v, &mut work.kinematics)?;
     for (index, body) in model.indexed_bodies() {
         let inertia = body.inertia.seen_from(&work.kinematics.placement[index]);
@@ -143,6 +144,12 @@ pub fn update<T: Real>(model: Model<'_, T>, q: &[T], v: &[T], work: &mut Dynamic
         work.momentum[index] = inertia * work.kinematics.velocity[index];
     }
     Ok(())
+}
+
+/// Checks that a workspace was carved for a robot of this size.
+fn check_workspace<T: Real>(model: &Model<'_, T>, work: &Dynamics<'_, T>) -> Result<(), InputError> {
+    check_length("workspace bodies", model.dims().with_world(), work.inertia.len())?;
+    check_length("workspace degrees of freedom", model.nv(), work.unit_momentum.len())
 }
 
 /// Checks external forces: none, or one per body.

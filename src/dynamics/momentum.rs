@@ -2,10 +2,9 @@
 
 use nalgebra::Vector3;
 
-use super::{Dynamics, DynamicsError};
-use crate::input::check_length;
+use super::Dynamics;
+use crate::input::{InputError, check_length};
 use crate::linalg::MatMut;
-use crate::model::Model;
 use crate::scalar::Real;
 use crate::spatial::{CompositeInertia, Force};
 
@@ -21,8 +20,8 @@ pub struct CenterOfMass<T> {
 }
 
 /// Centre of mass of all bodies and its velocity. Call [`update`](super::update) first. O(bodies).
-pub fn center_of_mass<T: Real>(model: Model<'_, T>, work: &Dynamics<'_, T>) -> CenterOfMass<T> {
-    let (inertia, momentum) = totals(model, work);
+pub fn center_of_mass<T: Real>(work: &Dynamics<'_, T>) -> CenterOfMass<T> {
+    let (inertia, momentum) = totals(work);
     CenterOfMass {
         mass: inertia.mass,
         position_world: inertia.first_moment / inertia.mass + work.kinematics.origin,
@@ -31,14 +30,10 @@ pub fn center_of_mass<T: Real>(model: Model<'_, T>, work: &Dynamics<'_, T>) -> C
 }
 
 /// 3 × nv: the velocity of the centre of mass is J v. Call [`mass_matrix`](super::mass_matrix) first. O(nv).
-pub fn center_of_mass_jacobian<T: Real>(
-    model: Model<'_, T>,
-    work: &Dynamics<'_, T>,
-    mut out: MatMut<'_, T>,
-) -> Result<(), DynamicsError> {
+pub fn center_of_mass_jacobian<T: Real>(work: &Dynamics<'_, T>, mut out: MatMut<'_, T>) -> Result<(), InputError> {
     check_length("jacobian rows", 3, out.rows())?;
-    check_length("jacobian columns", model.nv(), out.cols())?;
-    let (inertia, _) = totals(model, work);
+    check_length("jacobian columns", work.unit_momentum.len(), out.cols())?;
+    let (inertia, _) = totals(work);
     for (dof, momentum) in work.unit_momentum.iter().enumerate() {
         for i in 0..3 {
             out[(i, dof)] = momentum.linear[i] / inertia.mass;
@@ -48,20 +43,16 @@ pub fn center_of_mass_jacobian<T: Real>(
 }
 
 /// Momentum of all bodies: linear, and angular about the centre of mass, in world axes. O(bodies).
-pub fn centroidal_momentum<T: Real>(model: Model<'_, T>, work: &Dynamics<'_, T>) -> Force<T> {
-    let (inertia, momentum) = totals(model, work);
+pub fn centroidal_momentum<T: Real>(work: &Dynamics<'_, T>) -> Force<T> {
+    let (inertia, momentum) = totals(work);
     momentum.shifted_to(&(inertia.first_moment / inertia.mass))
 }
 
 /// 6 × nv: the centroidal momentum is A v. Call [`mass_matrix`](super::mass_matrix) first. O(nv).
-pub fn centroidal_map<T: Real>(
-    model: Model<'_, T>,
-    work: &Dynamics<'_, T>,
-    mut out: MatMut<'_, T>,
-) -> Result<(), DynamicsError> {
+pub fn centroidal_map<T: Real>(work: &Dynamics<'_, T>, mut out: MatMut<'_, T>) -> Result<(), InputError> {
     check_length("map rows", 6, out.rows())?;
-    check_length("map columns", model.nv(), out.cols())?;
-    let (inertia, _) = totals(model, work);
+    check_length("map columns", work.unit_momentum.len(), out.cols())?;
+    let (inertia, _) = totals(work);
     let center = inertia.first_moment / inertia.mass;
     for (dof, momentum) in work.unit_momentum.iter().enumerate() {
         for (i, x) in momentum.shifted_to(&center).to_array().into_iter().enumerate() {
@@ -72,11 +63,11 @@ pub fn centroidal_map<T: Real>(
 }
 
 /// Inertia and momentum of all bodies together, in the working frame.
-fn totals<T: Real>(model: Model<'_, T>, work: &Dynamics<'_, T>) -> (CompositeInertia<T>, Force<T>) {
+fn totals<T: Real>(work: &Dynamics<'_, T>) -> (CompositeInertia<T>, Force<T>) {
     let mut sum = (CompositeInertia::ZERO, Force::ZERO);
-    for index in 1..=model.bodies.len() {
-        sum.0 += work.inertia[index];
-        sum.1 += work.momentum[index];
+    for (inertia, momentum) in work.inertia.iter().zip(&*work.momentum).skip(1) {
+        sum.0 += *inertia;
+        sum.1 += *momentum;
     }
     sum
 }

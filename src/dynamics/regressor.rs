@@ -2,8 +2,8 @@
 
 use nalgebra::Vector3;
 
-use super::Dynamics;
 use super::inverse::accelerate_bodies;
+use super::{Dynamics, check_workspace};
 use crate::input::{InputError, check_length};
 use crate::linalg::MatMut;
 use crate::model::Model;
@@ -28,6 +28,7 @@ pub fn regressor<T: Real>(
     mut out: MatMut<'_, T>,
     work: &mut Dynamics<'_, T>,
 ) -> Result<(), InputError> {
+    check_workspace(&model, work)?;
     check_length("acceleration", model.nv(), acceleration.len())?;
     check_length("regressor rows", model.nv(), out.rows())?;
     check_length("regressor columns", PARAMETERS * model.bodies.len(), out.cols())?;

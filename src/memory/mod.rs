@@ -1,8 +1,8 @@
 //! Memory that the caller owns: one [`Arena`] of [`Block`]s, carved into the slices that the algorithms work on.
 //!
 //! Sizes come from `const fn`s on plain dimensions, so firmware sizes a `static` at compile time and the host a `Vec`
-//! once. Each workspace declares its fields in one place through [`carved!`](crate::memory::carved); its size and its
-//! carving are derived from that.
+//! once. Each workspace declares its fields in one place through an internal macro; its size and its carving are
+//! derived from that.
 //!
 //! ```
 //! use saltus::dynamics::Dynamics;

@@ -83,8 +83,7 @@ impl Timing {
             })?,
             crba: median_us(states, |s| {
                 dynamics::update(model, &s.q, &s.v, &mut work)?;
-                dynamics::mass_matrix(model, &mut work);
-                Ok(())
+                Ok(dynamics::mass_matrix(model, &mut work)?)
             })?,
         })
     }

@@ -154,15 +154,15 @@ fn evaluate_momentum<T: Real>(
     results: &mut Results,
 ) -> Result<(), DynamicsError> {
     let nv = model.nv();
-    let center = dynamics::center_of_mass(model, work);
+    let center = dynamics::center_of_mass(work);
     results.insert("com", numbers(center.position_world.as_slice()));
     results.insert("com_velocity", numbers(center.velocity_world.as_slice()));
-    results.insert("com_jacobian", filled(3, nv, |out| dynamics::center_of_mass_jacobian(model, work, out))?);
-    results.insert("centroidal_momentum", numbers(&dynamics::centroidal_momentum(model, work).to_array()));
-    results.insert("centroidal_map", filled(6, nv, |out| dynamics::centroidal_map(model, work, out))?);
+    results.insert("com_jacobian", filled(3, nv, |out| dynamics::center_of_mass_jacobian(work, out))?);
+    results.insert("centroidal_momentum", numbers(&dynamics::centroidal_momentum(work).to_array()));
+    results.insert("centroidal_map", filled(6, nv, |out| dynamics::centroidal_map(work, out))?);
     // The stored kinetic energy has the rotors in it.
     let rotors: f64 = model.dofs.iter().zip(&input.v).map(|(dof, v)| 0.5 * (dof.armature * *v * *v).to_f64()).sum();
-    results.insert("kinetic_energy", vec![dynamics::kinetic_energy(model, work).to_f64() + rotors]);
+    results.insert("kinetic_energy", vec![dynamics::kinetic_energy(work).to_f64() + rotors]);
     results.insert("potential_energy", vec![dynamics::potential_energy(model, work).to_f64()]);
     Ok(())
 }
