@@ -84,7 +84,7 @@ fn norm_error(ours: &[f64], theirs: &[f64]) -> f64 {
 fn assert_within(robot: &str, worst: &BTreeMap<&'static str, f64>, tolerance: f64) {
     let failures: Vec<_> = worst
         .iter()
-        .filter(|(_, error)| !(**error <= tolerance))
+        .filter(|(_, error)| error.is_nan() || **error > tolerance)
         .map(|(name, error)| format!("{name}: {error:.1e}"))
         .collect();
     assert!(failures.is_empty(), "{robot} differs from Pinocchio by more than {tolerance:e}: {failures:?}");

@@ -20,13 +20,13 @@ pub(super) fn subtract_rows<T: Real>(
     cols: Range<usize>,
     coefficient: impl Fn(&[T], usize) -> T,
 ) {
-    if sources.is_empty() {
+    if sources.is_empty() || cols.is_empty() {
         return;
     }
     let mut first = cols.start;
     macro_rules! chunks {
         ($($width:expr),*) => {$(
-            while first + $width <= cols.end {
+            while cols.end - first >= $width {
                 subtract_chunk::<T, { $width }>(m, stride, target, &sources, first, &coefficient);
                 first += $width;
             }

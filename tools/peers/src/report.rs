@@ -19,8 +19,11 @@ pub struct Times {
     pub crba: f64,
 }
 
+/// A name, and which of the times it has.
+type NamedTime = (&'static str, fn(&Times) -> f64);
+
 impl Times {
-    const ALGORITHMS: [(&str, fn(&Self) -> f64); 5] = [
+    const ALGORITHMS: [NamedTime; 5] = [
         ("forward dynamics derivatives", |t| t.aba_derivatives),
         ("forward dynamics", |t| t.aba),
         ("inverse dynamics derivatives", |t| t.rnea_derivatives),

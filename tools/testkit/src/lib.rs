@@ -4,8 +4,10 @@ mod evaluate;
 mod oracle;
 mod random;
 mod robot;
+mod tree;
 
 pub use evaluate::{Results, evaluate, evaluate_regressor};
 pub use oracle::{Matrix, Oracle, State};
 pub use random::Random;
 pub use robot::RobotFile;
+pub use tree::random_tree;

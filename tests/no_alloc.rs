@@ -1,0 +1,144 @@
+//! After construction nothing allocates: counted on every call, in debug and in release builds alike.
+
+#![allow(unsafe_code)]
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+
+use nalgebra::Vector3;
+use saltus::dynamics::{self, Dynamics, PARAMETERS};
+use saltus::kinematics::{self, Reference, Target};
+use saltus::linalg::{self, MatMut, MatRef};
+use saltus::memory::{Arena, Block};
+use saltus::model::configuration::{self, Argument};
+use saltus::model::{BodyId, FrameId, Model};
+use saltus::scalar::Real;
+use saltus::spatial::Force;
+use saltus_testkit::{Oracle, State};
+
+thread_local! {
+    static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
+}
+
+/// The system allocator, counting what each thread asks for.
+struct Counting;
+
+// SAFETY: every call is passed on to the system allocator unchanged.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATIONS.set(ALLOCATIONS.get() + 1);
+        // SAFETY: the caller keeps the contract of `alloc`.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: the caller keeps the contract of `dealloc`; the pointer came from `System`.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+fn allocations_of(run: impl FnOnce()) -> usize {
+    let before = ALLOCATIONS.get();
+    run();
+    ALLOCATIONS.get() - before
+}
+
+#[test]
+fn the_counter_sees_an_allocation() {
+    assert_eq!(allocations_of(|| drop(std::hint::black_box(Box::new(1)))), 1);
+}
+
+#[test]
+fn no_algorithm_allocates_in_f64() {
+    for robot in Oracle::ROBOTS {
+        let oracle = Oracle::load(robot).unwrap();
+        check_all(robot, oracle.model.model(), &oracle.states[0]);
+    }
+}
+
+#[test]
+fn no_algorithm_allocates_in_f32() {
+    for robot in Oracle::ROBOTS {
+        let oracle = Oracle::load(robot).unwrap();
+        check_all(robot, oracle.model.cast::<f32>().model(), &oracle.states[0]);
+    }
+}
+
+fn check_all<T: Real>(robot: &str, model: Model<'_, T>, state: &State) {
+    let get = |name| state.get(name).iter().map(|&x| T::from_f64(x)).collect::<Vec<_>>();
+    let (q, q2, v, a, tau) = (get("q"), get("q2"), get("v"), get("a"), get("tau"));
+    let wrench: Vec<_> = get("wrench").as_chunks::<6>().0.iter().map(|&six| Force::from_array(six)).collect();
+    let (nv, columns) = (model.nv(), PARAMETERS * model.bodies.len());
+    let mut memory = vec![Block::EMPTY; Dynamics::<T>::blocks(model.dims())];
+    let mut matrix = vec![T::ZERO; nv * columns.max(3 * nv)];
+    let (mut vector, mut moved) = (vec![T::ZERO; nv], q.clone());
+
+    let count = allocations_of(|| {
+        let mut work = Dynamics::carve(&mut Arena::new(&mut memory), model.dims()).unwrap();
+        let work = &mut work;
+        dynamics::update(model, &q, &v, work).unwrap();
+        kinematic_algorithms(model, work, &mut matrix);
+        dynamics::inverse(model, &a, &wrench, &mut vector, work).unwrap();
+        dynamics::bias(model, &wrench, &mut vector, work).unwrap();
+        dynamics::gravity_force(model, &mut vector, work).unwrap();
+        dynamics::forward(model, &tau, &wrench, &mut vector, work).unwrap();
+        dynamics::forward_factored(model, &tau, &wrench, &mut vector, work).unwrap();
+        dynamics::inverse_derivatives(model, &a, &wrench, MatMut::new(&mut matrix, nv, 2 * nv), work).unwrap();
+        dynamics::forward_derivatives(model, &tau, &wrench, MatMut::new(&mut matrix, nv, 3 * nv), work).unwrap();
+        dynamics::regressor(model, &a, MatMut::new(&mut matrix, nv, columns), work).unwrap();
+        dynamics::center_of_mass_jacobian(model, work, MatMut::new(&mut matrix, 3, nv)).unwrap();
+        dynamics::centroidal_map(model, work, MatMut::new(&mut matrix, 6, nv)).unwrap();
+        std::hint::black_box(dynamics::centroidal_momentum(model, work));
+        std::hint::black_box(dynamics::center_of_mass(model, work));
+        std::hint::black_box(dynamics::kinetic_energy(model, work) + dynamics::potential_energy(model, work));
+        configuration::integrate(model, &q, &v, &mut moved).unwrap();
+        configuration::difference(model, &q, &q2, &mut vector).unwrap();
+        configuration::normalize(model, &mut moved).unwrap();
+        configuration::neutral(model, &mut moved).unwrap();
+        configuration::random(model, || T::from_f64(0.3), &mut moved).unwrap();
+        for argument in [Argument::From, Argument::To] {
+            let out = MatMut::new(&mut matrix, nv, nv);
+            configuration::integrate_jacobian(model, &v, argument, out).unwrap();
+            let out = MatMut::new(&mut matrix, nv, nv);
+            configuration::difference_jacobian(model, &q, &q2, argument, out).unwrap();
+        }
+        dense_kernels(&mut matrix);
+        assert!(dynamics::update(model, &q[1..], &v, work).is_err());
+    });
+    assert_eq!(count, 0, "{robot} allocated");
+}
+
+fn kinematic_algorithms<T: Real>(model: Model<'_, T>, work: &Dynamics<'_, T>, matrix: &mut [T]) {
+    let (kin, nv) = (&work.kinematics, model.nv());
+    let point = Vector3::new(T::ONE, T::ZERO, T::ZERO);
+    let last = BodyId::new(model.bodies.len() as u16);
+    for target in [Target::Body(last), Target::Frame(FrameId::new(0))] {
+        for reference in [Reference::Local, Reference::Aligned, Reference::World] {
+            kinematics::jacobian(model, kin, target, reference, MatMut::new(matrix, 6, nv)).unwrap();
+            kinematics::jacobian_rate(model, kin, target, reference, MatMut::new(matrix, 6, nv)).unwrap();
+        }
+    }
+    kinematics::point_jacobian(model, kin, last, &point, MatMut::new(matrix, 3, nv)).unwrap();
+    kinematics::point_velocity_derivatives(model, kin, last, &point, MatMut::new(matrix, 3, nv)).unwrap();
+    std::hint::black_box(kinematics::point_velocity(kin, last, &point).unwrap());
+    std::hint::black_box(kin.frame_placement_world(model, FrameId::new(0)).unwrap());
+}
+
+fn dense_kernels<T: Real>(scratch: &mut [T]) {
+    const N: usize = 2;
+    let a = [T::ONE, T::from_f64(0.5), T::from_f64(0.5), T::ONE];
+    let (left, right) = (MatRef::new(&a, N, N), MatRef::new(&a, N, N));
+    linalg::add_a_b(MatMut::new(scratch, N, N), left, right);
+    linalg::add_at_b(MatMut::new(scratch, N, N), left, right);
+    linalg::add_a_bt(MatMut::new(scratch, N, N), left, right);
+    linalg::add_at_a_upper(MatMut::new(scratch, N, N), left);
+    let mut factor = a;
+    linalg::cholesky(MatMut::new(&mut factor, N, N)).unwrap();
+    linalg::cholesky_solve(MatRef::new(&factor, N, N), MatMut::new(scratch, N, N));
+    factor = a;
+    linalg::ldlt(MatMut::new(&mut factor, N, N), T::ZERO).unwrap();
+    linalg::ldlt_solve(MatRef::new(&factor, N, N), MatMut::new(scratch, N, N));
+}
