@@ -1,4 +1,4 @@
-//! A bump arena over caller-supplied, aligned blocks. The only `unsafe` outside the FPU instructions is here.
+//! A bump arena over caller-supplied, aligned blocks. The only `unsafe` of the crate is here.
 
 use core::fmt;
 use core::mem::{align_of, size_of};

@@ -8,9 +8,9 @@ use num_traits::{One, Zero};
 
 /// A real number: `f32`, `f64`, or a [`Dual`](crate::scalar::Dual) of either.
 ///
-/// Every function gives the same bits on every target with hardware fused multiply-add: transcendental functions come
-/// from `libm`, and [`mul_add`](Real::mul_add) rounds once. On targets without it (and on the host without the `std`
-/// feature) `mul_add` is a product and a sum, because the emulated one is some 35 times slower.
+/// In `f32` every function gives the same bits on every target: transcendental functions come from `libm`, and
+/// [`mul_add`](Real::mul_add) is a product and a sum, each rounded, which a Cortex-M7 does in one instruction (VMLA). In
+/// `f64`, the type of workstations, it is one fused operation where the build has it (`std`, and x86-64-v3 or aarch64).
 ///
 /// ```
 /// use saltus::scalar::Real;
@@ -56,7 +56,7 @@ pub trait Real:
     fn from_f64(x: f64) -> Self;
     /// The value as `f64` (for a dual number, of its real part).
     fn to_f64(self) -> f64;
-    /// `self * a + b`, rounded once where the target can.
+    /// `self * a + b`; rounded once in `f64` where the target can, twice otherwise.
     fn mul_add(self, a: Self, b: Self) -> Self;
     /// Square root; NaN below zero.
     fn sqrt(self) -> Self;
@@ -80,7 +80,7 @@ pub trait Real:
 }
 
 macro_rules! machine_real {
-    ($type:ident, $fma:ident, $sqrt:ident, $sincos:path, $atan2:path) => {
+    ($type:ident, $mul_add:path, $sqrt:path, $sincos:path, $atan2:path) => {
         impl Real for $type {
             const ZERO: Self = 0.0;
             const ONE: Self = 1.0;
@@ -96,11 +96,11 @@ macro_rules! machine_real {
             }
             #[inline(always)]
             fn mul_add(self, a: Self, b: Self) -> Self {
-                hardware::$fma(self, a, b)
+                $mul_add(self, a, b)
             }
             #[inline(always)]
             fn sqrt(self) -> Self {
-                hardware::$sqrt(self)
+                $sqrt(self)
             }
             #[inline]
             fn sin_cos(self) -> (Self, Self) {
@@ -122,104 +122,38 @@ macro_rules! machine_real {
     };
 }
 
-machine_real!(f32, fma_f32, sqrt_f32, libm::sincosf, libm::atan2f);
-machine_real!(f64, fma_f64, sqrt_f64, libm::sincos, libm::atan2);
+machine_real!(f32, twice_rounded, square_root::single, libm::sincosf, libm::atan2f);
+machine_real!(f64, once_rounded_where_possible, square_root::double, libm::sincos, libm::atan2);
 
-/// Instructions that `core` does not reach on stable Rust: correctly rounded, so the bits do not depend on the path.
-mod hardware {
+#[inline(always)]
+fn twice_rounded(a: f32, b: f32, c: f32) -> f32 {
+    a * b + c
+}
+
+/// Fused only in hardware: the emulated operation is some 35 times slower.
+#[inline(always)]
+fn once_rounded_where_possible(a: f64, b: f64, c: f64) -> f64 {
     #[cfg(all(feature = "std", any(target_feature = "fma", target_arch = "aarch64")))]
-    mod fused {
-        #[inline(always)]
-        pub fn fma_f32(a: f32, b: f32, c: f32) -> f32 {
-            a.mul_add(b, c)
-        }
-        #[inline(always)]
-        pub fn fma_f64(a: f64, b: f64, c: f64) -> f64 {
-            a.mul_add(b, c)
-        }
+    return a.mul_add(b, c);
+    #[cfg(not(all(feature = "std", any(target_feature = "fma", target_arch = "aarch64"))))]
+    return a * b + c;
+}
+
+/// Correctly rounded on either path, so the bits do not depend on it.
+mod square_root {
+    #[inline(always)]
+    pub fn single(x: f32) -> f32 {
+        #[cfg(feature = "std")]
+        return x.sqrt();
+        #[cfg(not(feature = "std"))]
+        return libm::sqrtf(x);
     }
 
-    #[cfg(all(target_arch = "arm", target_abi = "eabihf"))]
-    #[allow(unsafe_code)]
-    mod fused {
-        use core::arch::asm;
-
-        #[inline(always)]
-        pub fn fma_f32(a: f32, b: f32, c: f32) -> f32 {
-            let mut sum = c;
-            // SAFETY: VFMA.F32 reads and writes only the named registers; every eabihf FPU since FPv4 has it.
-            unsafe {
-                asm!("vfma.f32 {0}, {1}, {2}", inout(sreg) sum, in(sreg) a, in(sreg) b,
-                     options(pure, nomem, nostack, preserves_flags));
-            }
-            sum
-        }
-        #[inline(always)]
-        pub fn fma_f64(a: f64, b: f64, c: f64) -> f64 {
-            a * b + c
-        }
+    #[inline(always)]
+    pub fn double(x: f64) -> f64 {
+        #[cfg(feature = "std")]
+        return x.sqrt();
+        #[cfg(not(feature = "std"))]
+        return libm::sqrt(x);
     }
-
-    #[cfg(not(any(
-        all(feature = "std", any(target_feature = "fma", target_arch = "aarch64")),
-        all(target_arch = "arm", target_abi = "eabihf")
-    )))]
-    mod fused {
-        #[inline(always)]
-        pub fn fma_f32(a: f32, b: f32, c: f32) -> f32 {
-            a * b + c
-        }
-        #[inline(always)]
-        pub fn fma_f64(a: f64, b: f64, c: f64) -> f64 {
-            a * b + c
-        }
-    }
-
-    #[cfg(feature = "std")]
-    mod root {
-        #[inline(always)]
-        pub fn sqrt_f32(x: f32) -> f32 {
-            x.sqrt()
-        }
-        #[inline(always)]
-        pub fn sqrt_f64(x: f64) -> f64 {
-            x.sqrt()
-        }
-    }
-
-    #[cfg(all(not(feature = "std"), target_arch = "arm", target_abi = "eabihf"))]
-    #[allow(unsafe_code)]
-    mod root {
-        use core::arch::asm;
-
-        #[inline(always)]
-        pub fn sqrt_f32(x: f32) -> f32 {
-            let root: f32;
-            // SAFETY: VSQRT.F32 reads and writes only the named registers; every eabihf FPU has it.
-            unsafe {
-                asm!("vsqrt.f32 {0}, {1}", out(sreg) root, in(sreg) x,
-                     options(pure, nomem, nostack, preserves_flags));
-            }
-            root
-        }
-        #[inline(always)]
-        pub fn sqrt_f64(x: f64) -> f64 {
-            libm::sqrt(x)
-        }
-    }
-
-    #[cfg(not(any(feature = "std", all(target_arch = "arm", target_abi = "eabihf"))))]
-    mod root {
-        #[inline(always)]
-        pub fn sqrt_f32(x: f32) -> f32 {
-            libm::sqrtf(x)
-        }
-        #[inline(always)]
-        pub fn sqrt_f64(x: f64) -> f64 {
-            libm::sqrt(x)
-        }
-    }
-
-    pub use fused::{fma_f32, fma_f64};
-    pub use root::{sqrt_f32, sqrt_f64};
 }
