@@ -64,6 +64,8 @@ pub enum LoadProblem {
         /// Which, and how.
         reason: String,
     },
+    /// Another file that this place names is at fault.
+    Referenced(LoadError),
     /// The file says a robot that cannot be built.
     Model(ModelError),
 }
@@ -116,6 +118,7 @@ impl fmt::Display for LoadProblem {
             Self::Unexpected { expected, found } => write!(f, "expected {expected}, found {found}"),
             Self::Missing { what } => write!(f, "{what} is missing"),
             Self::Unsupported { reason } => write!(f, "not supported: {reason}"),
+            Self::Referenced(error) => write!(f, "{error}"),
             Self::Model(error) => write!(f, "{error}"),
         }
     }
@@ -125,6 +128,7 @@ impl std::error::Error for LoadError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match &*self.problem {
             LoadProblem::Model(error) => Some(error),
+            LoadProblem::Referenced(error) => Some(error),
             _ => None,
         }
     }

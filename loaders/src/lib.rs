@@ -67,6 +67,8 @@ pub struct LoadOptions {
     pub geometry: bool,
     /// Mends inertias that belong to no body instead of refusing them, with a warning for each; see [`balanced`].
     pub balance_inertia: bool,
+    /// Reads a joint with `<mimic>` as one that moves on its own, with a warning, instead of refusing it.
+    pub free_mimic: bool,
     /// How much a file may ask for.
     pub limits: Limits,
 }
@@ -81,6 +83,7 @@ impl Default for LoadOptions {
             exclude: Vec::new(),
             geometry: true,
             balance_inertia: false,
+            free_mimic: false,
             limits: Limits::default(),
         }
     }
@@ -125,7 +128,7 @@ pub fn load(path: impl AsRef<Path>, options: &LoadOptions) -> Result<Loaded, Loa
 
 /// Reads a robot from text; relative paths in it are looked for beside `path`, which need not exist.
 ///
-/// ```no_run
+/// ```
 /// use std::path::Path;
 /// use saltus_loaders::{LoadOptions, load_text};
 ///

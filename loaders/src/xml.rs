@@ -306,6 +306,11 @@ impl<'d> Element<'d> {
         self.error(LoadProblem::Unsupported { reason: reason.into() })
     }
 
+    /// More of something than a limit allows.
+    pub fn too_many(self, what: &'static str, limit: usize) -> LoadError {
+        self.error(LoadProblem::TooLarge { what, limit: limit as u64 })
+    }
+
     /// At odds with another element.
     pub fn inconsistent(self, reason: impl Into<String>) -> LoadError {
         self.error(LoadProblem::Inconsistent { reason: reason.into() })

@@ -3,6 +3,7 @@
 mod hull;
 mod obj;
 mod stl;
+mod store;
 
 use std::path::{Path, PathBuf};
 
@@ -12,6 +13,7 @@ use crate::error::{LoadError, LoadProblem};
 use crate::{Limits, xml};
 
 pub use hull::{Hull, HullError};
+pub use store::HullStore;
 
 /// A triangle mesh as its file has it; an STL file repeats a vertex for each triangle at it.
 #[derive(Clone, Debug, Default, PartialEq)]
