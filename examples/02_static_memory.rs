@@ -9,7 +9,7 @@ use nalgebra::Vector3;
 use saltus::dynamics::{self, Dynamics};
 use saltus::linalg::tree::{Link, Tree};
 use saltus::memory::{Arena, BLOCK_BYTES, Block};
-use saltus::model::{Body, BodyId, Dims, DofParameters, Joint, Model, Names, PositionLimit};
+use saltus::model::{Body, BodyId, Dims, DofParameters, Joint, Model, Names, Range};
 use saltus::spatial::{Inertia, Placement, Symmetric3};
 
 const BODIES: [Body<f32>; 1] = [Body {
@@ -20,15 +20,26 @@ const BODIES: [Body<f32>; 1] = [Body {
     first_q: 0,
     first_v: 0,
 }];
-const DOFS: [DofParameters<f32>; 1] =
-    [DofParameters { armature: 0.01, damping: 0.0, dry_friction: 0.0, velocity_limit: 10.0, effort_limit: 5.0 }];
+const DOFS: [DofParameters<f32>; 1] = [DofParameters {
+    armature: 0.01,
+    damping: 0.0,
+    stiffness: 0.0,
+    spring_reference: 0.0,
+    dry_friction: 0.0,
+    velocity_limit: 10.0,
+    effort_limit: 5.0,
+}];
 const PENDULUM: Model<'static, f32> = Model {
     bodies: &BODIES,
     dofs: &DOFS,
-    position_limits: &[PositionLimit { lower: -3.0, upper: 3.0 }],
+    position_limits: &[Range { lower: -3.0, upper: 3.0 }],
     frames: &[],
     tree: Tree(&[Link { parent: Link::ROOT, run_start: 0, subtree_end: 1 }]),
-    actuated: &[0],
+    geometries: &[],
+    vertices: &[],
+    pairs: &[],
+    actuators: &[],
+    keyframes: &[],
     gravity: Vector3::new(0.0, 0.0, -9.81),
     names: Names { text: "rodrod", ends: &[3, 6] },
 };

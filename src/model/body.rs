@@ -7,7 +7,7 @@ use crate::scalar::Real;
 use crate::spatial::{Inertia, Placement};
 
 /// A body of the model, or the world.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BodyId(u16);
 
 impl BodyId {
@@ -111,6 +111,10 @@ pub struct DofParameters<T> {
     pub damping: T,
     /// Force of dry friction; a constraint of the step.
     pub dry_friction: T,
+    /// Force per displacement of the joint's spring; applied by the step.
+    pub stiffness: T,
+    /// Displacement from the neutral configuration at which the spring is at rest, m or rad.
+    pub spring_reference: T,
     /// Largest speed, m/s or rad/s; infinite when there is none.
     pub velocity_limit: T,
     /// Largest force of the motor; infinite when there is none.
@@ -124,6 +128,8 @@ impl<T: Real> Default for DofParameters<T> {
             armature: T::ZERO,
             damping: T::ZERO,
             dry_friction: T::ZERO,
+            stiffness: T::ZERO,
+            spring_reference: T::ZERO,
             velocity_limit: infinite,
             effort_limit: infinite,
         }
@@ -138,29 +144,10 @@ impl<T: Real> DofParameters<T> {
             armature: cast(self.armature),
             damping: cast(self.damping),
             dry_friction: cast(self.dry_friction),
+            stiffness: cast(self.stiffness),
+            spring_reference: cast(self.spring_reference),
             velocity_limit: cast(self.velocity_limit),
             effort_limit: cast(self.effort_limit),
         }
-    }
-}
-
-/// Range of one configuration coordinate.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct PositionLimit<T> {
-    /// −∞ when there is none.
-    pub lower: T,
-    /// +∞ when there is none.
-    pub upper: T,
-}
-
-impl<T: Real> PositionLimit<T> {
-    /// Without bound.
-    pub fn none() -> Self {
-        Self { lower: T::from_f64(f64::NEG_INFINITY), upper: T::from_f64(f64::INFINITY) }
-    }
-
-    /// The same range in another scalar type.
-    pub fn cast<U: Real>(&self) -> PositionLimit<U> {
-        PositionLimit { lower: U::from_f64(self.lower.to_f64()), upper: U::from_f64(self.upper.to_f64()) }
     }
 }

@@ -6,7 +6,7 @@
 
 use nalgebra::Vector3;
 
-use super::{Joint, Model, PositionLimit};
+use super::{Joint, Model, Range};
 use crate::input::{InputError, check_length};
 use crate::linalg::MatMut;
 use crate::scalar::Real;
@@ -78,7 +78,7 @@ pub fn random<T: Real>(model: Model<'_, T>, mut uniform: impl FnMut() -> T, q: &
     for body in model.bodies {
         let limits = &model.position_limits[body.q_range()];
         let q = &mut q[body.q_range()];
-        let mut position = |limit: &PositionLimit<T>| {
+        let mut position = |limit: &Range<T>| {
             let lower = if limit.lower.is_finite() { limit.lower } else { -T::ONE };
             let upper = if limit.upper.is_finite() { limit.upper } else { T::ONE.max(lower + T::ONE) };
             lower.min(upper) + (upper - lower.min(upper)) * uniform()

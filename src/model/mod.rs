@@ -1,20 +1,34 @@
-//! The robot: bodies, joints, limits and frames, as a `Copy` bundle of slices.
+//! The robot: bodies, joints, limits, frames, shapes, motors and keyframes, as a `Copy` bundle of slices.
 //!
 //! A [`Model`] borrows from flash on the target, or from an [`OwnedModel`] on the host, which a [`ModelBuilder`] checks
 //! and fills. Every moving body hangs on its parent by one joint; bodies joined rigidly are merged, and live on as
 //! [`Frame`]s. Bodies and degrees of freedom are numbered depth first, so a subtree is a range.
 
+mod actuator;
+#[cfg(feature = "alloc")]
+mod actuator_spec;
+#[cfg(feature = "alloc")]
+mod assembly;
 mod body;
+#[cfg(feature = "alloc")]
+mod body_spec;
 #[cfg(feature = "alloc")]
 mod builder;
 pub mod configuration;
 mod dims;
 #[cfg(feature = "alloc")]
 mod error;
+mod geometry;
+#[cfg(feature = "alloc")]
+mod geometry_spec;
 mod joint;
+mod keyframe;
 mod names;
 #[cfg(feature = "alloc")]
 mod owned;
+#[cfg(feature = "alloc")]
+mod pairs;
+mod range;
 #[cfg(feature = "alloc")]
 mod validate;
 
@@ -23,16 +37,26 @@ use nalgebra::Vector3;
 use crate::linalg::tree::Tree;
 use crate::scalar::Real;
 
-pub use body::{Body, BodyId, DofParameters, Frame, FrameId, PositionLimit};
+pub use actuator::{Actuator, Transmission};
 #[cfg(feature = "alloc")]
-pub use builder::{BodySpec, JointSpec, ModelBuilder};
+pub use actuator_spec::{ActuatorSpec, KeyframeSpec};
+pub use body::{Body, BodyId, DofParameters, Frame, FrameId};
+#[cfg(feature = "alloc")]
+pub use body_spec::{BodySpec, JointSpec};
+#[cfg(feature = "alloc")]
+pub use builder::ModelBuilder;
 pub use dims::Dims;
 #[cfg(feature = "alloc")]
-pub use error::{ModelError, Problem};
+pub use error::{Item, ModelError, Problem};
+pub use geometry::{CollisionFilter, Geometry, GeometryId, GeometryPair, Material, Shape};
+#[cfg(feature = "alloc")]
+pub use geometry_spec::{ConvexSpec, GeometrySpec, ShapeSpec};
 pub use joint::Joint;
+pub use keyframe::Keyframe;
 pub use names::Names;
 #[cfg(feature = "alloc")]
 pub use owned::OwnedModel;
+pub use range::Range;
 
 /// Gravity on Earth, along −z, m/s².
 pub const STANDARD_GRAVITY: f64 = 9.81;
@@ -62,16 +86,24 @@ pub struct Model<'m, T> {
     /// One per degree of freedom.
     pub dofs: &'m [DofParameters<T>],
     /// One per configuration coordinate; without bound where a coordinate is not a joint position.
-    pub position_limits: &'m [PositionLimit<T>],
+    pub position_limits: &'m [Range<T>],
     /// Points of interest fixed to bodies.
     pub frames: &'m [Frame<T>],
     /// Which degree of freedom carries which.
     pub tree: Tree<'m>,
-    /// The degrees of freedom that have a motor, ascending.
-    pub actuated: &'m [u16],
+    /// Shapes that touch, fixed to bodies or to the world.
+    pub geometries: &'m [Geometry<T>],
+    /// Corners of all convex hulls, each in the frame of its geometry.
+    pub vertices: &'m [Vector3<T>],
+    /// The geometries that may meet, ascending.
+    pub pairs: &'m [GeometryPair<T>],
+    /// The motors, in the order of the controls.
+    pub actuators: &'m [Actuator<T>],
+    /// (q, v, u) of each keyframe, one after the other.
+    pub keyframes: &'m [T],
     /// Acceleration of free fall in the world frame, m/s².
     pub gravity: Vector3<T>,
-    /// Names of bodies, joints and frames.
+    /// Names of bodies, joints, frames, geometries, actuators and keyframes, in this order.
     pub names: Names<'m>,
 }
 
@@ -91,9 +123,9 @@ impl<'m, T: Real> Model<'m, T> {
         self.dofs.len()
     }
 
-    /// Number of motors.
+    /// Length of a control: motors.
     pub fn nu(&self) -> usize {
-        self.actuated.len()
+        self.actuators.len()
     }
 
     /// A body; `None` for the world.
@@ -141,6 +173,53 @@ impl<'m, T: Real> Model<'m, T> {
     /// The frame with this name.
     pub fn find_frame(&self, name: &str) -> Option<FrameId> {
         (0..self.frames.len()).map(|k| FrameId::new(k as u16)).find(|&id| self.frame_name(id) == name)
+    }
+
+    /// Name of a geometry; may be empty.
+    pub fn geometry_name(&self, id: GeometryId) -> &'m str {
+        self.names.get(2 * self.bodies.len() + self.frames.len() + id.index())
+    }
+
+    /// Name of motor `k`; may be empty.
+    pub fn actuator_name(&self, k: usize) -> &'m str {
+        self.names.get(2 * self.bodies.len() + self.frames.len() + self.geometries.len() + k)
+    }
+
+    /// Name of keyframe `k`; may be empty.
+    pub fn keyframe_name(&self, k: usize) -> &'m str {
+        self.names.get(2 * self.bodies.len() + self.frames.len() + self.geometries.len() + self.nu() + k)
+    }
+
+    /// Keyframe `k`.
+    pub fn keyframe(&self, k: usize) -> Option<Keyframe<'m, T>> {
+        Keyframe::of(self.keyframes, k, self.nq(), self.nv(), self.nu())
+    }
+
+    /// The geometry with this name.
+    pub fn find_geometry(&self, name: &str) -> Option<GeometryId> {
+        (0..self.geometries.len()).map(|k| GeometryId::new(k as u16)).find(|&id| self.geometry_name(id) == name)
+    }
+
+    /// The body that the joint with this name carries.
+    pub fn find_joint(&self, name: &str) -> Option<BodyId> {
+        self.body_ids().find(|&id| self.joint_name(id) == name)
+    }
+
+    /// Index of the motor with this name.
+    pub fn find_actuator(&self, name: &str) -> Option<usize> {
+        (0..self.nu()).find(|&k| self.actuator_name(k) == name)
+    }
+
+    /// The keyframe with this name.
+    pub fn find_keyframe(&self, name: &str) -> Option<Keyframe<'m, T>> {
+        let mut all = (0..).map_while(|k| Some((k, self.keyframe(k)?)));
+        all.find(|&(k, _)| self.keyframe_name(k) == name).map(|(_, keyframe)| keyframe)
+    }
+
+    /// The corners of a convex hull; none for any other shape.
+    pub fn hull(&self, shape: &Shape<T>) -> &'m [Vector3<T>] {
+        let &Shape::Convex { first_vertex, vertices } = shape else { return &[] };
+        self.vertices.get(first_vertex as usize..).and_then(|rest| rest.get(..vertices as usize)).unwrap_or(&[])
     }
 
     /// Kilograms that move.

@@ -5,7 +5,10 @@ use alloc::vec::Vec;
 
 use nalgebra::Vector3;
 
-use super::{Body, DofParameters, Frame, Model, Names, PositionLimit};
+use super::validate::check_keyframe;
+use super::{
+    Actuator, Body, DofParameters, Frame, Geometry, GeometryPair, KeyframeSpec, Model, ModelError, Names, Range,
+};
 use crate::linalg::tree::{Link, Tree};
 use crate::scalar::Real;
 
@@ -14,10 +17,14 @@ use crate::scalar::Real;
 pub struct OwnedModel<T> {
     pub(super) bodies: Vec<Body<T>>,
     pub(super) dofs: Vec<DofParameters<T>>,
-    pub(super) position_limits: Vec<PositionLimit<T>>,
+    pub(super) position_limits: Vec<Range<T>>,
     pub(super) frames: Vec<Frame<T>>,
     pub(super) links: Vec<Link>,
-    pub(super) actuated: Vec<u16>,
+    pub(super) geometries: Vec<Geometry<T>>,
+    pub(super) vertices: Vec<Vector3<T>>,
+    pub(super) pairs: Vec<GeometryPair<T>>,
+    pub(super) actuators: Vec<Actuator<T>>,
+    pub(super) keyframes: Vec<T>,
     pub(super) gravity: Vector3<T>,
     pub(super) names: String,
     pub(super) name_ends: Vec<u32>,
@@ -32,7 +39,11 @@ impl<T: Real> OwnedModel<T> {
             position_limits: &self.position_limits,
             frames: &self.frames,
             tree: Tree(&self.links),
-            actuated: &self.actuated,
+            geometries: &self.geometries,
+            vertices: &self.vertices,
+            pairs: &self.pairs,
+            actuators: &self.actuators,
+            keyframes: &self.keyframes,
             gravity: self.gravity,
             names: Names { text: &self.names, ends: &self.name_ends },
         }
@@ -43,10 +54,14 @@ impl<T: Real> OwnedModel<T> {
         OwnedModel {
             bodies: self.bodies.iter().map(Body::cast).collect(),
             dofs: self.dofs.iter().map(DofParameters::cast).collect(),
-            position_limits: self.position_limits.iter().map(PositionLimit::cast).collect(),
+            position_limits: self.position_limits.iter().map(Range::cast).collect(),
             frames: self.frames.iter().map(Frame::cast).collect(),
             links: self.links.clone(),
-            actuated: self.actuated.clone(),
+            geometries: self.geometries.iter().map(Geometry::cast).collect(),
+            vertices: self.vertices.iter().map(|vertex| vertex.map(|x| U::from_f64(x.to_f64()))).collect(),
+            pairs: self.pairs.iter().map(GeometryPair::cast).collect(),
+            actuators: self.actuators.iter().map(Actuator::cast).collect(),
+            keyframes: self.keyframes.iter().map(|x| U::from_f64(x.to_f64())).collect(),
             gravity: self.gravity.map(|x| U::from_f64(x.to_f64())),
             names: self.names.clone(),
             name_ends: self.name_ends.clone(),
@@ -56,5 +71,27 @@ impl<T: Real> OwnedModel<T> {
     /// The bodies, to vary their inertias (system identification, robustness studies).
     pub fn bodies_mut(&mut self) -> &mut [Body<T>] {
         &mut self.bodies
+    }
+
+    /// The pairs of geometries, to vary their materials.
+    pub fn pairs_mut(&mut self) -> &mut [GeometryPair<T>] {
+        &mut self.pairs
+    }
+
+    pub(super) fn push_name(&mut self, name: &str) {
+        self.names.push_str(name);
+        self.name_ends.push(self.names.len() as u32);
+    }
+}
+
+impl OwnedModel<f64> {
+    /// The same model with one more state to remember, after a check of its length and numbers.
+    ///
+    /// For loaders, which know the order of the coordinates only once the model is built.
+    pub fn with_keyframe(mut self, keyframe: &KeyframeSpec) -> Result<Self, ModelError> {
+        let numbers = check_keyframe(self.model(), keyframe)?;
+        self.keyframes.extend(numbers);
+        self.push_name(&keyframe.name);
+        Ok(self)
     }
 }
