@@ -80,6 +80,8 @@ pub mod model;
 pub mod scalar;
 pub mod spatial;
 
+pub use nalgebra;
+
 /// The README's example, run with the other examples in the documentation.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -20,6 +20,7 @@
 //! # Ok::<(), saltus_loaders::LoadError>(())
 //! ```
 
+mod bake;
 mod error;
 mod inertia;
 pub mod mesh;
@@ -31,6 +32,7 @@ use std::path::{Path, PathBuf};
 
 use saltus::model::OwnedModel;
 
+pub use bake::bake;
 pub use error::{LoadError, LoadProblem};
 pub use inertia::balanced;
 pub use warning::{Warning, Warnings};
