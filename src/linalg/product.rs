@@ -1,11 +1,15 @@
 //! Matrix products by register tiles.
 
+use core::ops::Range;
+
+use super::rows::{chunk, chunk_mut};
 use super::{MatMut, MatRef};
 use crate::scalar::Real;
 
 /// Rows of a register tile.
 const TILE_ROWS: usize = 4;
-/// Columns of the widest register tile: 4 × 12 sums fill the vector registers of x86-64-v3; a Cortex-M7 has 32 scalars.
+/// Columns of a register tile of f64, half those of f32: 4 × 12 sums fill the vector registers of x86-64-v3; a Cortex-M7
+/// has 32 scalars.
 const TILE_COLS: usize = if cfg!(target_arch = "arm") { 4 } else { 12 };
 
 /// C += A B.
@@ -20,33 +24,24 @@ const TILE_COLS: usize = if cfg!(target_arch = "arm") { 4 } else { 12 };
 /// ```
 pub fn add_a_b<T: Real>(c: MatMut<'_, T>, a: MatRef<'_, T>, b: MatRef<'_, T>) {
     debug_assert!(a.cols() == b.rows());
-    let left = Left { data: a.data(), row_step: a.stride(), depth_step: 1, rows: a.rows(), depth: a.cols() };
-    tiled(c, left, b, |_| 0);
+    tiled(c, Left::new(a), Right::new(b), |_| 0);
 }
 
 /// C += Aᵀ B.
 pub fn add_at_b<T: Real>(c: MatMut<'_, T>, a: MatRef<'_, T>, b: MatRef<'_, T>) {
     debug_assert!(a.rows() == b.rows());
-    tiled(c, Left::transposed(a), b, |_| 0);
+    tiled(c, Left::transposed(a), Right::new(b), |_| 0);
 }
 
 /// C += Aᵀ A, on and above the diagonal; below it C is left in part as it was. Symmetric rank-k update.
 pub fn add_at_a_upper<T: Real>(c: MatMut<'_, T>, a: MatRef<'_, T>) {
-    tiled(c, Left::transposed(a), a, |row| row);
+    tiled(c, Left::transposed(a), Right::new(a), |row| row);
 }
 
 /// C += A Bᵀ.
-pub fn add_a_bt<T: Real>(mut c: MatMut<'_, T>, a: MatRef<'_, T>, b: MatRef<'_, T>) {
-    debug_assert!(a.cols() == b.cols() && c.rows() == a.rows() && c.cols() == b.rows());
-    for i in 0..a.rows() {
-        for j in 0..b.rows() {
-            let mut sum = T::ZERO;
-            for (x, y) in a.row(i).iter().zip(b.row(j)) {
-                sum = x.mul_add(*y, sum);
-            }
-            c[(i, j)] += sum;
-        }
-    }
+pub fn add_a_bt<T: Real>(c: MatMut<'_, T>, a: MatRef<'_, T>, b: MatRef<'_, T>) {
+    debug_assert!(a.cols() == b.cols());
+    tiled(c, Left::new(a), Right::transposed(b), |_| 0);
 }
 
 /// The left factor, or its transpose: entry (i, k) stands at `i · row_step + k · depth_step`.
@@ -60,66 +55,138 @@ struct Left<'a, T> {
 }
 
 impl<'a, T: Real> Left<'a, T> {
+    #[inline(always)]
+    fn new(a: MatRef<'a, T>) -> Self {
+        Self { data: a.data(), row_step: a.stride(), depth_step: 1, rows: a.rows(), depth: a.cols() }
+    }
+
+    #[inline(always)]
     fn transposed(a: MatRef<'a, T>) -> Self {
         Self { data: a.data(), row_step: 1, depth_step: a.stride(), rows: a.cols(), depth: a.rows() }
     }
 }
 
+/// The right factor, or its transpose: entry (k, j) stands at `k · depth_step + j · col_step`.
+#[derive(Clone, Copy)]
+struct Right<'a, T> {
+    data: &'a [T],
+    depth_step: usize,
+    col_step: usize,
+    cols: usize,
+    depth: usize,
+}
+
+impl<'a, T: Real> Right<'a, T> {
+    #[inline(always)]
+    fn new(b: MatRef<'a, T>) -> Self {
+        Self { data: b.data(), depth_step: b.stride(), col_step: 1, cols: b.cols(), depth: b.rows() }
+    }
+
+    #[inline(always)]
+    fn transposed(b: MatRef<'a, T>) -> Self {
+        Self { data: b.data(), depth_step: 1, col_step: b.stride(), cols: b.rows(), depth: b.cols() }
+    }
+
+    /// Columns to work on: as far as `wide` where every row can be read that far, for what it gives lands in padding.
+    #[inline(always)]
+    fn readable_cols(&self, wide: usize) -> usize {
+        let last_row = self.depth.saturating_sub(1) * self.depth_step;
+        if self.col_step == 1 && last_row + wide <= self.data.len() { wide } else { self.cols }
+    }
+
+    /// Entries (k, col .. col + C).
+    #[inline(always)]
+    fn load<const C: usize>(&self, k: usize, col: usize) -> Option<[T; C]> {
+        let first = k * self.depth_step + col * self.col_step;
+        if self.col_step == 1 {
+            return chunk::<T, C>(self.data, first).copied();
+        }
+        let mut row = [T::ZERO; C];
+        for j in 0..C {
+            row[j] = *self.data.get(first + j * self.col_step)?;
+        }
+        Some(row)
+    }
+}
+
 /// C += A B over tiles; in the band of rows from `row` on, columns start at `first_col(row)`.
 #[inline(always)]
-fn tiled<T: Real>(mut c: MatMut<'_, T>, a: Left<'_, T>, b: MatRef<'_, T>, first_col: impl Fn(usize) -> usize) {
-    debug_assert!(c.rows() == a.rows && c.cols() == b.cols());
+#[allow(clippy::int_plus_one)] // The last of the heights is one.
+fn tiled<T: Real>(mut c: MatMut<'_, T>, a: Left<'_, T>, b: Right<'_, T>, first_col: impl Fn(usize) -> usize) {
+    debug_assert!(c.rows() == a.rows && c.cols() == b.cols);
+    let cols = b.readable_cols(c.full_cols());
     let mut row = 0;
-    while row + TILE_ROWS <= a.rows {
-        band::<T, TILE_ROWS>(&mut c, a, b, row, first_col(row));
-        row += TILE_ROWS;
+    macro_rules! bands {
+        ($($height:expr),*) => {$(
+            while row + $height <= a.rows {
+                band::<T, { $height }>(&mut c, a, b, row, first_col(row)..cols);
+                row += $height;
+            }
+        )*};
     }
-    while row < a.rows {
-        band::<T, 1>(&mut c, a, b, row, first_col(row));
-        row += 1;
-    }
+    bands!(TILE_ROWS, 2, 1);
 }
 
 #[inline(always)]
-fn band<T: Real, const R: usize>(c: &mut MatMut<'_, T>, a: Left<'_, T>, b: MatRef<'_, T>, row: usize, from: usize) {
-    let cols = b.cols();
-    let mut col = from;
-    while col + TILE_COLS <= cols {
-        tile::<T, R, TILE_COLS>(c, a, b, row, col);
-        col += TILE_COLS;
+#[allow(clippy::int_plus_one)] // The last of the widths is one.
+fn band<T: Real, const R: usize>(
+    c: &mut MatMut<'_, T>,
+    a: Left<'_, T>,
+    b: Right<'_, T>,
+    row: usize,
+    cols: Range<usize>,
+) {
+    let mut col = cols.start;
+    macro_rules! tiles {
+        ($($width:expr),*) => {$(
+            while col + $width <= cols.end {
+                tile::<T, R, { $width }>(c, a, b, row, col);
+                col += $width;
+            }
+        )*};
     }
-    while col + 4 <= cols {
-        tile::<T, R, 4>(c, a, b, row, col);
-        col += 4;
+    // A transposed factor is gathered number by number: four columns at a time are all that pays.
+    if b.col_step == 1 {
+        if size_of::<T>() <= 4 {
+            tiles!(2 * TILE_COLS);
+        }
+        tiles!(TILE_COLS);
     }
-    while col < cols {
-        tile::<T, R, 1>(c, a, b, row, col);
-        col += 1;
-    }
+    tiles!(4, 1);
 }
 
+/// Whole rows of sums, and loads that end the tile instead of panicking: a plain double loop with indexing compiled to
+/// scalar code ten times slower (`cargo bench --bench linalg -- product`).
 #[inline(always)]
 fn tile<T: Real, const R: usize, const C: usize>(
     c: &mut MatMut<'_, T>,
     a: Left<'_, T>,
-    b: MatRef<'_, T>,
+    b: Right<'_, T>,
     row: usize,
     col: usize,
 ) {
     let mut sums = [[T::ZERO; C]; R];
-    let (a_tile, b_tile) = (&a.data[row * a.row_step..], &b.data()[col..]);
     for k in 0..a.depth {
-        let Some(b_row) = b_tile.get(k * b.stride()..).and_then(|rest| rest.first_chunk::<C>()) else { return };
+        let Some(b_row) = b.load::<C>(k, col) else { return };
         for i in 0..R {
-            let x = a_tile[i * a.row_step + k * a.depth_step];
-            for j in 0..C {
-                sums[i][j] = x.mul_add(b_row[j], sums[i][j]);
-            }
+            let Some(&x) = a.data.get((row + i) * a.row_step + k * a.depth_step) else { return };
+            multiply_add(x, &b_row, &mut sums[i]);
         }
     }
+    let stride = c.stride();
     for (i, sum) in sums.iter().enumerate() {
-        for (out, s) in c.row_mut(row + i)[col..].iter_mut().zip(sum) {
-            *out += *s;
+        let at = (row + i) * stride + col;
+        let Some(out) = chunk_mut::<T, C>(c.data_mut(), at) else { return };
+        for j in 0..C {
+            out[j] += sum[j];
         }
+    }
+}
+
+/// sums += x · row.
+#[inline(always)]
+fn multiply_add<T: Real, const C: usize>(x: T, row: &[T; C], sums: &mut [T; C]) {
+    for j in 0..C {
+        sums[j] = x.mul_add(row[j], sums[j]);
     }
 }

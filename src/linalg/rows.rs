@@ -12,6 +12,7 @@ const WIDE: usize = if cfg!(target_arch = "arm") { 16 } else { 32 };
 ///
 /// The target row stays in registers, a chunk of columns at a time; it must not be among the sources.
 #[inline(always)]
+#[allow(clippy::int_plus_one)] // The last of the widths is one.
 pub(super) fn subtract_rows<T: Real>(
     m: &mut [T],
     stride: usize,
@@ -53,14 +54,21 @@ fn subtract_chunk<T: Real, const W: usize>(
             sum[c] = minus.mul_add(row[c], sum[c]);
         }
     }
-    if let Some(out) = m.get_mut(target * stride + first..).and_then(|rest| rest.first_chunk_mut::<W>()) {
+    if let Some(out) = chunk_mut::<T, W>(m, target * stride + first) {
         *out = sum;
     }
 }
 
+/// The `W` numbers from `at` on.
 #[inline(always)]
-fn chunk<T, const W: usize>(m: &[T], at: usize) -> Option<&[T; W]> {
+pub(super) fn chunk<T, const W: usize>(m: &[T], at: usize) -> Option<&[T; W]> {
     m.get(at..).and_then(|rest| rest.first_chunk::<W>())
+}
+
+/// The `W` numbers from `at` on, to be written.
+#[inline(always)]
+pub(super) fn chunk_mut<T, const W: usize>(m: &mut [T], at: usize) -> Option<&mut [T; W]> {
+    m.get_mut(at..).and_then(|rest| rest.first_chunk_mut::<W>())
 }
 
 /// `m[row][cols] *= factor`.
