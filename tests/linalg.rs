@@ -466,6 +466,10 @@ fn check_tree<T: Real>() {
             tree::solve(tree, m.view(), &inverse_pivots, x.view_mut());
             let expected = full.cholesky().expect("positive definite").solve(&start.dense());
             assert_close::<T>("M⁻¹ X", &x.dense(), &expected, epsilons);
+            let mut first: Vec<T> = (0..n).map(|i| start.view()[(i, 0)]).collect();
+            tree::solve_vector(tree, m.view(), &inverse_pivots, &mut first);
+            let first = DMatrix::from_fn(n, 1, |i, _| first[i].to_f64());
+            assert_close::<T>("M⁻¹ x", &first, &expected.columns(0, 1).into_owned(), epsilons);
             x = start.clone();
             tree::half_solve(tree, m.view(), x.view_mut());
             assert_close::<T>("L⁻¹ X", &x.dense(), &ours.solve_lower_triangular(&start.dense()).unwrap(), epsilons);

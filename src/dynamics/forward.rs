@@ -1,10 +1,8 @@
 //! Forward dynamics: by the articulated body algorithm, and through the factor of the mass matrix.
 
-use super::{
-    Dynamics, DynamicsError, bias, check_external, check_workspace, factorize, mass_matrix, solve, velocity_force,
-};
+use super::{Dynamics, DynamicsError, bias, check_external, check_workspace, factorize, mass_matrix, velocity_force};
 use crate::input::check_length;
-use crate::linalg::MatMut;
+use crate::linalg::tree;
 use crate::model::Model;
 use crate::scalar::Real;
 use crate::spatial::{Force, Motion};
@@ -98,5 +96,6 @@ pub fn forward_factored<T: Real>(
     for (a, tau) in acceleration.iter_mut().zip(torque) {
         *a = *tau - *a;
     }
-    Ok(solve(model, work, MatMut::new(acceleration, model.nv(), 1))?)
+    tree::solve_vector(model.tree, work.factor_view(model.dims()), work.inverse_pivots, acceleration);
+    Ok(())
 }

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use super::rows::{scale_row, subtract_rows};
+use super::rows::{Column, scale, subtract_rows};
 use super::{MatMut, MatRef, solve_lower, solve_upper};
 use crate::scalar::Real;
 
@@ -36,12 +36,13 @@ pub fn cholesky<T: Real>(mut a: MatMut<'_, T>) -> Result<(), NotPositiveDefinite
     debug_assert!(a.cols() == n);
     let m = a.data_mut();
     for i in 0..n {
-        subtract_rows(m, stride, i, 0..i, i..n, |u, k| u[k * stride + i]);
-        let pivot = m[i * stride + i];
+        let (above, row) = m.split_at_mut(i * stride);
+        subtract_rows(row, above, stride, i..n, Column::new(above, i, stride).take(i));
+        let pivot = row[i];
         if !(pivot > T::ZERO && pivot.is_finite()) {
             return Err(NotPositiveDefinite { pivot: i });
         }
-        scale_row(m, stride, i, i..n, T::ONE / pivot.sqrt());
+        scale(&mut row[i..n], T::ONE / pivot.sqrt());
     }
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use super::rows::{scale_row, subtract_rows};
+use super::rows::{Column, row_end, scale, subtract_rows};
 use super::{MatMut, MatRef};
 use crate::scalar::Real;
 
@@ -38,12 +38,15 @@ pub fn ldlt<T: Real>(mut a: MatMut<'_, T>, threshold: T) -> Result<(), SmallPivo
     debug_assert!(a.cols() == n);
     let m = a.data_mut();
     for i in 0..n {
-        subtract_rows(m, stride, i, 0..i, i..n, |u, k| u[k * stride + i] * u[k * stride + k]);
-        let pivot = m[i * stride + i];
+        let (above, row) = m.split_at_mut(i * stride);
+        let pivots = Column::new(above, 0, stride + 1);
+        let coefficients = Column::new(above, i, stride).zip(pivots).map(|(u, d)| u * d).take(i);
+        subtract_rows(row, above, stride, i..n, coefficients);
+        let pivot = row[i];
         if !(pivot.abs() > threshold && pivot.is_finite()) {
             return Err(SmallPivot { pivot: i });
         }
-        scale_row(m, stride, i, i + 1..n, T::ONE / pivot);
+        scale(&mut row[i + 1..n], T::ONE / pivot);
     }
     Ok(())
 }
@@ -51,12 +54,14 @@ pub fn ldlt<T: Real>(mut a: MatMut<'_, T>, threshold: T) -> Result<(), SmallPivo
 /// X ← A⁻¹ X, with `factor` from [`ldlt`]. O(n² · columns).
 pub fn ldlt_solve<T: Real>(factor: MatRef<'_, T>, mut x: MatMut<'_, T>) {
     let (stride, cols, n) = (x.stride(), x.full_cols(), factor.rows());
-    let (u, step) = (factor.data(), factor.stride());
+    let x = x.data_mut();
     for i in 0..n {
-        subtract_rows(x.data_mut(), stride, i, 0..i, 0..cols, |_, k| u[k * step + i]);
+        let (above, row) = x.split_at_mut(i * stride);
+        subtract_rows(row, above, stride, 0..cols, Column::new(factor.data(), i, factor.stride()).take(i));
     }
     for i in (0..n).rev() {
-        scale_row(x.data_mut(), stride, i, 0..cols, T::ONE / factor[(i, i)]);
-        subtract_rows(x.data_mut(), stride, i, i + 1..n, 0..cols, |_, k| u[i * step + k]);
+        let (row, below) = x[i * stride..].split_at_mut(row_end(i, n, stride, cols));
+        scale(&mut row[..cols], T::ONE / factor[(i, i)]);
+        subtract_rows(row, below, stride, 0..cols, factor.row(i)[i + 1..].iter().copied());
     }
 }

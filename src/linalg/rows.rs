@@ -1,4 +1,4 @@
-//! The row kernel: subtract from one row a combination of other rows of the same matrix.
+//! The row kernel: subtract from one row a combination of other rows.
 
 use core::ops::Range;
 
@@ -8,27 +8,23 @@ use crate::scalar::Real;
 /// x86-64-v3; a Cortex-M7 has 32 registers in all.
 const WIDE: usize = if cfg!(target_arch = "arm") { 16 } else { 32 };
 
-/// `m[target][cols] −= Σ_k coefficient(m, k) · m[k][cols]` over k in `sources`, ascending. O(sources · cols).
+/// `target[cols] −= Σ coefficient · row[cols]` over the rows that start every `stride` numbers in `sources`, one per
+/// coefficient, in their order. O(coefficients · cols).
 ///
-/// The target row stays in registers, a chunk of columns at a time; it must not be among the sources.
+/// The target stays in registers, a chunk of columns at a time.
 #[inline(always)]
-#[allow(clippy::int_plus_one)] // The last of the widths is one.
 pub(super) fn subtract_rows<T: Real>(
-    m: &mut [T],
+    target: &mut [T],
+    sources: &[T],
     stride: usize,
-    target: usize,
-    sources: Range<usize>,
     cols: Range<usize>,
-    coefficient: impl Fn(&[T], usize) -> T,
+    coefficients: impl Iterator<Item = T> + Clone,
 ) {
-    if sources.is_empty() || cols.is_empty() {
-        return;
-    }
     let mut first = cols.start;
     macro_rules! chunks {
         ($($width:expr),*) => {$(
-            while cols.end - first >= $width {
-                subtract_chunk::<T, { $width }>(m, stride, target, &sources, first, &coefficient);
+            while cols.end.saturating_sub(first) >= $width {
+                subtract_chunk::<T, { $width }>(target, sources, stride, first, coefficients.clone());
                 first += $width;
             }
         )*};
@@ -38,25 +34,23 @@ pub(super) fn subtract_rows<T: Real>(
 
 #[inline(always)]
 fn subtract_chunk<T: Real, const W: usize>(
-    m: &mut [T],
+    target: &mut [T],
+    sources: &[T],
     stride: usize,
-    target: usize,
-    sources: &Range<usize>,
     first: usize,
-    coefficient: &impl Fn(&[T], usize) -> T,
+    coefficients: impl Iterator<Item = T>,
 ) {
-    let Some(start) = chunk::<T, W>(m, target * stride + first) else { return };
-    let mut sum = *start;
-    for k in sources.clone() {
-        let Some(row) = chunk::<T, W>(m, k * stride + first) else { return };
-        let minus = -coefficient(m, k);
+    let Some(out) = chunk_mut::<T, W>(target, first) else { return };
+    let mut sum = *out;
+    let mut at = first;
+    for coefficient in coefficients {
+        let Some(row) = chunk::<T, W>(sources, at) else { break };
+        at += stride;
         for c in 0..W {
-            sum[c] = minus.mul_add(row[c], sum[c]);
+            sum[c] = (-coefficient).mul_add(row[c], sum[c]);
         }
     }
-    if let Some(out) = chunk_mut::<T, W>(m, target * stride + first) {
-        *out = sum;
-    }
+    *out = sum;
 }
 
 /// The `W` numbers from `at` on.
@@ -71,10 +65,42 @@ pub(super) fn chunk_mut<T, const W: usize>(m: &mut [T], at: usize) -> Option<&mu
     m.get_mut(at..).and_then(|rest| rest.first_chunk_mut::<W>())
 }
 
-/// `m[row][cols] *= factor`.
+/// A column of a row-major matrix, from its first number on.
+#[derive(Clone)]
+pub(super) struct Column<'a, T> {
+    data: &'a [T],
+    stride: usize,
+}
+
+impl<'a, T: Real> Column<'a, T> {
+    /// The numbers at `first`, `first + stride`, … .
+    #[inline(always)]
+    pub(super) fn new(m: &'a [T], first: usize, stride: usize) -> Self {
+        Self { data: m.get(first..).unwrap_or(&[]), stride }
+    }
+}
+
+impl<T: Real> Iterator for Column<'_, T> {
+    type Item = T;
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<T> {
+        let first = *self.data.first()?;
+        self.data = self.data.get(self.stride..).unwrap_or(&[]);
+        Some(first)
+    }
+}
+
+/// Where row `i` of `rows` ends, so that the others follow: a stride on, or after its columns if it is the last.
 #[inline(always)]
-pub(super) fn scale_row<T: Real>(m: &mut [T], stride: usize, row: usize, cols: Range<usize>, factor: T) {
-    for x in &mut m[row * stride..][cols] {
+pub(super) fn row_end(i: usize, rows: usize, stride: usize, cols: usize) -> usize {
+    if i + 1 == rows { cols } else { stride }
+}
+
+/// `row *= factor`.
+#[inline(always)]
+pub(super) fn scale<T: Real>(row: &mut [T], factor: T) {
+    for x in row {
         *x *= factor;
     }
 }

@@ -5,7 +5,7 @@
 
 use core::ops::Range;
 
-use super::rows::{scale_row, subtract_rows};
+use super::rows::{Column, row_end, scale, subtract_rows};
 use super::{MatMut, MatRef, NotPositiveDefinite, padded};
 use crate::scalar::Real;
 
@@ -93,15 +93,18 @@ pub fn factorize<T: Real>(
     for i in (0..tree.len()).rev() {
         // Rows below are still D L, so their pivots divide here.
         let width = padded(i + 1).min(cols);
-        subtract_rows(m, stride, i, tree.descendants(i), 0..width, |h, k| h[k * stride + i] * inverse_pivots[k]);
-        let pivot = m[i * stride + i];
+        let (row, below) = m[i * stride..].split_at_mut(row_end(i, tree.len(), stride, cols));
+        let pivots = &inverse_pivots[tree.descendants(i)];
+        let coefficients = Column::new(below, i, stride).zip(pivots).map(|(h, inverse)| h * *inverse);
+        subtract_rows(row, below, stride, 0..width, coefficients);
+        let pivot = row[i];
         if !(pivot > T::ZERO && pivot.is_finite()) {
             return Err(NotPositiveDefinite { pivot: i });
         }
         inverse_pivots[i] = T::ONE / pivot;
     }
     for i in 0..tree.len() {
-        scale_row(m, stride, i, 0..i, inverse_pivots[i]);
+        scale(&mut m[i * stride..][..i], inverse_pivots[i]);
     }
     Ok(())
 }
@@ -113,30 +116,57 @@ pub fn solve<T: Real>(tree: Tree<'_>, l: MatRef<'_, T>, inverse_pivots: &[T], mu
     half_solve(tree, l, x);
 }
 
+/// x ← M⁻¹ x for a single right-hand side, with `l` and `inverse_pivots` from [`factorize`].
+pub fn solve_vector<T: Real>(tree: Tree<'_>, l: MatRef<'_, T>, inverse_pivots: &[T], x: &mut [T]) {
+    for i in (0..tree.len()).rev() {
+        let (row, minus) = (l.row(i), -x[i]);
+        for run in tree.ancestor_runs(i) {
+            for (x, l) in x[run.clone()].iter_mut().zip(&row[run]) {
+                *x = minus.mul_add(*l, *x);
+            }
+        }
+    }
+    for i in 0..tree.len() {
+        let row = l.row(i);
+        let mut sum = x[i] * inverse_pivots[i];
+        for run in tree.ancestor_runs(i) {
+            for (x, l) in x[run.clone()].iter().zip(&row[run]) {
+                sum = (-*l).mul_add(*x, sum);
+            }
+        }
+        x[i] = sum;
+    }
+}
+
 /// X ← diag(factor) X.
 pub fn scale_rows<T: Real>(mut x: MatMut<'_, T>, factor: impl Fn(usize) -> T) {
     let (rows, cols, stride) = (x.rows(), x.full_cols(), x.stride());
     for i in 0..rows {
-        scale_row(x.data_mut(), stride, i, 0..cols, factor(i));
+        scale(&mut x.data_mut()[i * stride..][..cols], factor(i));
     }
 }
 
 /// X ← L⁻ᵀ X, from the leaves to the root.
 pub fn half_solve_transposed<T: Real>(tree: Tree<'_>, l: MatRef<'_, T>, mut x: MatMut<'_, T>) {
     let (stride, cols) = (x.stride(), x.full_cols());
-    let (factor, step) = (l.data(), l.stride());
-    for j in (0..tree.len()).rev() {
-        subtract_rows(x.data_mut(), stride, j, tree.descendants(j), 0..cols, |_, i| factor[i * step + j]);
+    let (n, x) = (tree.len(), x.data_mut());
+    for j in (0..n).rev() {
+        let (row, below) = x[j * stride..].split_at_mut(row_end(j, n, stride, cols));
+        let carried = tree.descendants(j);
+        let coefficients = Column::new(l.data(), carried.start * l.stride() + j, l.stride()).take(carried.len());
+        subtract_rows(row, below, stride, 0..cols, coefficients);
     }
 }
 
 /// X ← L⁻¹ X, from the root to the leaves.
 pub fn half_solve<T: Real>(tree: Tree<'_>, l: MatRef<'_, T>, mut x: MatMut<'_, T>) {
     let (stride, cols) = (x.stride(), x.full_cols());
-    let (factor, step) = (l.data(), l.stride());
+    let x = x.data_mut();
     for i in 0..tree.len() {
+        let (above, row) = x.split_at_mut(i * stride);
         for run in tree.ancestor_runs(i) {
-            subtract_rows(x.data_mut(), stride, i, run, 0..cols, |_, j| factor[i * step + j]);
+            let sources = &above[run.start * stride..];
+            subtract_rows(row, sources, stride, 0..cols, l.row(i)[run].iter().copied());
         }
     }
 }
