@@ -102,7 +102,7 @@ def compare_states(model, data, ours, result):
     bodies = moving(model)
     mass = model.body_mass[bodies].sum()
     result["mass"] = difference(ours["mass"], mass)
-    for state in ours["states"]:
+    for state in ours["states"] if bodies else []:
         data.qpos[:] = to_mujoco(state["q"], starts)
         mujoco.mj_kinematics(model, data)
         mujoco.mj_comPos(model, data)
@@ -121,7 +121,7 @@ def compare_parameters(model, ours, result):
     springs = [np.zeros(model.nv), np.zeros(model.nv)]
     limits = np.tile([-np.inf, np.inf], (model.nq, 1))
     for joint in range(model.njnt):
-        if model.jnt_type[joint] in (mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE):
+        if int(model.jnt_type[joint]) in (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE)):
             dof = model.jnt_dofadr[joint]
             springs[0][dof] = np.ravel(model.jnt_stiffness[joint])[0]
             springs[1][dof] = model.qpos_spring[model.jnt_qposadr[joint]]
@@ -173,9 +173,9 @@ def expected_pairs(model):
             pair = (min(body_a, body_b), max(body_a, body_b))
             if weld_a == weld_b or not meets or related or pair in excluded:
                 continue
-            if model.geom_type[a] == model.geom_type[b] == mujoco.mjtGeom.mjGEOM_PLANE:
+            if int(model.geom_type[a]) == int(model.geom_type[b]) == int(mujoco.mjtGeom.mjGEOM_PLANE):
                 continue
-            if mujoco.mjtGeom.mjGEOM_HFIELD in (model.geom_type[a], model.geom_type[b]):
+            if int(mujoco.mjtGeom.mjGEOM_HFIELD) in (int(model.geom_type[a]), int(model.geom_type[b])):
                 continue
             if model.geom_priority[a] == model.geom_priority[b]:
                 friction = max(model.geom_friction[a][0], model.geom_friction[b][0])

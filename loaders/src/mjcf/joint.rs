@@ -12,7 +12,7 @@ use crate::warning::Warnings;
 use crate::xml::Element;
 
 /// Attributes that are read, or have no bearing on motion.
-pub(super) const KNOWN: [&str; 18] = [
+pub(super) const KNOWN: [&str; 19] = [
     "name",
     "class",
     "type",
@@ -20,6 +20,7 @@ pub(super) const KNOWN: [&str; 18] = [
     "pos",
     "axis",
     "springref",
+    "springdamper",
     "ref",
     "stiffness",
     "damping",
@@ -76,6 +77,8 @@ pub(super) struct Joint<'d> {
     armature: f64,
     dry_friction: f64,
     effort: f64,
+    /// Time constant and damping ratio that stiffness and damping are worked out from.
+    pub spring_damper: Option<[f64; 2]>,
 }
 
 impl<'d> Joint<'d> {
@@ -121,6 +124,7 @@ impl<'d> Joint<'d> {
             armature: attributes.float_or("armature", 0.0)?,
             dry_friction: attributes.float_or("frictionloss", 0.0)?,
             effort: effort(attributes, compiler, warnings)?,
+            spring_damper: attributes.array("springdamper")?.filter(|&[time, ratio]| time > 0.0 && ratio > 0.0),
         })
     }
 

@@ -57,10 +57,16 @@ pub(super) fn read<'d>(
         }
         keyframes.push((element, key));
     }
-    if let (false, Some(q)) = (named_initial, configuration(joints, &initial)) {
-        keyframes.push((files.root, KeyframeSpec::new(INITIAL, q)));
+    if !named_initial {
+        keyframes.push((files.root, KeyframeSpec::new(INITIAL, self::initial(joints))));
     }
     Ok(keyframes)
+}
+
+/// The robot as the file places it.
+pub(super) fn initial(joints: &[JointPart<'_>]) -> Vec<f64> {
+    let qpos: Vec<f64> = joints.iter().flat_map(|part| part.initial.iter().copied()).collect();
+    configuration(joints, &qpos).unwrap_or(qpos)
 }
 
 /// q from qpos; `None` when a quaternion is zero.

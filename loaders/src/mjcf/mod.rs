@@ -23,6 +23,7 @@ mod keyframe;
 mod mesh;
 mod names;
 mod orientation;
+mod spring_damper;
 mod tree;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -102,6 +103,7 @@ fn interpret(files: Files<'_>) -> Result<Loaded, LoadError> {
     }
     let mut model = builder.build().map_err(|error| positioned(error, files.root, &tree, &actuators))?;
     contacts.combine_surfaces(&mut model, &surfaces);
+    spring_damper::apply(&mut model, &tree.joints, &keyframe::initial(&tree.joints))?;
     for (element, key) in keyframe::read(files, &tree.joints, &actuators, &mut warnings)? {
         model = model.with_keyframe(&key).map_err(|error| element.error(LoadProblem::Model(error)))?;
     }
