@@ -68,10 +68,10 @@ fn state(model: Model<'_, f64>, q: Vec<f64>) -> Value {
     let mut memory = vec![Block::EMPTY; Dynamics::<f64>::blocks(model.dims())];
     let mut work = Dynamics::carve(&mut Arena::new(&mut memory), model.dims()).expect("the arena was sized for it");
     dynamics::update(model, &q, &v, &mut work).expect("q and v have the model's length");
-    dynamics::mass_matrix(model, &mut work);
+    dynamics::mass_matrix(model, &mut work).expect("the workspace fits");
     let m = work.mass_matrix_view(model.dims());
     let nv = model.nv();
     let full: Vec<f64> = (0..nv * nv).map(|k| m[((k / nv).max(k % nv), (k / nv).min(k % nv))]).collect();
-    let com = dynamics::center_of_mass(model, &work).position_world;
+    let com = dynamics::center_of_mass(&work).position_world;
     json!({ "q": q, "com": com.as_slice(), "mass_matrix": full })
 }

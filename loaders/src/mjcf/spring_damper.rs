@@ -42,7 +42,7 @@ fn inverse_mass_matrix(model: &OwnedModel<f64>, q: &[f64]) -> Option<DMatrix<f64
     let mut memory = vec![Block::EMPTY; Dynamics::<f64>::blocks(model.dims())];
     let mut work = Dynamics::carve(&mut Arena::new(&mut memory), model.dims()).ok()?;
     dynamics::update(model, q, &vec![0.0; nv], &mut work).ok()?;
-    dynamics::mass_matrix(model, &mut work);
+    dynamics::mass_matrix(model, &mut work).ok()?;
     let m = work.mass_matrix_view(model.dims());
     let full = DMatrix::from_fn(nv, nv, |i, j| m[(i.max(j), i.min(j))]);
     full.cholesky().map(|factor| factor.inverse())
