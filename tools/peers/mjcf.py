@@ -1,6 +1,7 @@
 """Holds what saltus reads from MJCF against MuJoCo: masses, mass matrices, pairs, limits, motors, keyframes.
 
     python tools/peers/mjcf.py EVALUATE [FILE...]
+    python tools/peers/mjcf.py --figures EVALUATE FILE > FILE.json
 
 EVALUATE is the program of loaders/examples/evaluate.rs. Without files it goes through all MJCF in gymnasium and in
 dm_control's suite. Prints {"loaded", "disagree": [...], "refused": [{"file", "reason"}]}.
@@ -83,8 +84,9 @@ def velocity_map(model, data):
 
 
 def moving(model):
-    """Bodies that are not welded to the world."""
-    return [body for body in range(1, model.nbody) if model.body_weldid[body] != 0]
+    """Bodies that are neither welded to the world nor moved by hand (mocap)."""
+    fixed = {body for body in range(model.nbody) if model.body_mocapid[body] >= 0} | {0}
+    return [body for body in range(1, model.nbody) if int(model.body_weldid[body]) not in fixed]
 
 
 def dense_mass_matrix(model, data):
@@ -209,8 +211,15 @@ def compare_keyframes(model, ours, result):
     peer = [from_mujoco(model.key_qpos[k], starts) for k in range(model.nkey)]
     peer = [q for k, q in enumerate(peer) if k < len(ours["keyframes"]) - 1]
     peer.append(from_mujoco(model.qpos0, starts))
-    for key, q in zip(ours["keyframes"], peer):
+    data = mujoco.MjData(model)
+    for k, (key, q) in enumerate(zip(ours["keyframes"], peer)):
         result["keyframes"] = max(result.get("keyframes", 0.0), difference(key["q"], q))
+        if k < len(ours["keyframes"]) - 1:
+            data.qpos[:] = model.key_qpos[k]
+            mujoco.mj_kinematics(model, data)
+            qvel = velocity_map(model, data) @ np.array(key["v"], float)
+            result["keyframe velocities"] = max(result.get("keyframe velocities", 0.0),
+                                                difference(qvel, model.key_qvel[k]))
 
 
 def compare(path, evaluate):
@@ -234,7 +243,29 @@ def compare(path, evaluate):
     return report | ({"disagree": wrong} if wrong else {})
 
 
+def figures(path, evaluate):
+    """MuJoCo's figures at the configurations that saltus draws, in its coordinates, for a test to keep."""
+    ours = json.loads(subprocess.run([evaluate, path], capture_output=True, text=True, check=True).stdout)
+    model = mujoco.MjModel.from_xml_path(path)
+    data = mujoco.MjData(model)
+    bodies, starts, states = moving(model), quaternion_starts(model), []
+    for state in ours["states"]:
+        data.qpos[:] = to_mujoco(state["q"], starts)
+        mujoco.mj_kinematics(model, data)
+        mujoco.mj_comPos(model, data)
+        mujoco.mj_crb(model, data)
+        x = velocity_map(model, data)
+        m = x.T @ dense_mass_matrix(model, data) @ x
+        com = (model.body_mass[bodies] @ data.xipos[bodies]) / model.body_mass[bodies].sum()
+        states.append({"q": state["q"], "com": com.tolist(), "mass_matrix": m.ravel().tolist()})
+    by = f"MuJoCo {mujoco.__version__}, by tools/peers/mjcf.py --figures"
+    return {"figures": by, "mass": float(model.body_mass[bodies].sum()), "states": states}
+
+
 def main():
+    if sys.argv[1] == "--figures":
+        print(json.dumps(figures(sys.argv[3], sys.argv[2])))
+        return 0
     evaluate, *files = sys.argv[1:]
     reports = []
     for path in files or suites():
