@@ -70,6 +70,8 @@ impl HullStore {
         }
         let packaged = reference.strip_prefix("package://").or_else(|| reference.strip_prefix("model://"));
         if let Some(path) = packaged {
+            // Some exporters write a third slash.
+            let path = path.trim_start_matches('/');
             let around = folder.canonicalize().unwrap_or(folder.to_path_buf());
             let around = around.ancestors().map(|ancestor| ancestor.join(path));
             // A search path may be the folder that holds packages, or the package itself.
