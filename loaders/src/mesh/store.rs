@@ -85,10 +85,8 @@ impl HullStore {
 }
 
 fn existing(places: impl IntoIterator<Item = PathBuf>, reference: &str) -> Result<PathBuf, LoadProblem> {
-    let mut tried = 0;
-    let found = places.into_iter().inspect(|_| tried += 1).find(|place| place.is_file());
-    found.ok_or_else(|| LoadProblem::Unexpected {
-        expected: "the path of a mesh, from the robot's folder or a search path".to_owned(),
-        found: format!("no file \"{}\" in {tried} places", crate::error::excerpt(reference)),
+    places.into_iter().find(|place| place.is_file()).ok_or_else(|| LoadProblem::Unexpected {
+        expected: "a mesh in the robot's folder, in one around it or in a search path".to_owned(),
+        found: format!("no file \"{}\"", crate::error::excerpt(reference)),
     })
 }
