@@ -145,6 +145,18 @@ fn masks_follow_mujoco_and_exclusions_and_stated_pairs_override_them() {
 }
 
 #[test]
+fn exclusions_concern_bodies_as_stated_not_as_merged() {
+    let owned = build(
+        ModelBuilder::new()
+            .body(hinge("trunk").geometry(ball("chest")))
+            .body(fixed("pelvis").parent("trunk").geometry(ball("hip")))
+            .body(hinge("tail").geometry(ball("tip")))
+            .exclude("tail", "pelvis"),
+    );
+    assert_eq!(pair_names(owned.model()), [("chest", "tip")]);
+}
+
+#[test]
 fn the_rougher_and_bouncier_surface_decides() {
     let owned = build(
         ModelBuilder::new()

@@ -23,6 +23,7 @@
 mod error;
 mod inertia;
 pub mod mesh;
+pub mod mjcf;
 pub mod urdf;
 mod warning;
 pub mod xml;
@@ -145,7 +146,7 @@ pub fn load_text(path: &Path, text: &str, options: &LoadOptions) -> Result<Loade
     let file = XmlFile::parse(path, text, &options.limits)?;
     match file.root().name() {
         "robot" => urdf::load(file.root(), options),
-        "mujoco" => Err(file.root().unsupported("MJCF is not read yet")),
+        "mujoco" => mjcf::load(file.root(), options),
         _ => Err(unknown_root(file.root())),
     }
 }

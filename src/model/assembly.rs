@@ -22,6 +22,8 @@ use crate::spatial::Placement;
 /// Where something is attached: to a moving body (or the world), at a placement.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Anchor {
+    /// Which of the bodies that the user stated, before any was merged; the world is 0.
+    stated: usize,
     body: BodyId,
     placement: Placement<f64>,
 }
@@ -41,6 +43,8 @@ pub(super) struct Assembly {
     frame_names: Vec<String>,
     geometries: Vec<Geometry<f64>>,
     geometry_names: Vec<String>,
+    /// The body on which the user stated each geometry.
+    geometry_owners: Vec<usize>,
     vertices: Vec<Vector3<f64>>,
     pairs: Vec<GeometryPair<f64>>,
     actuators: Vec<Actuator<f64>>,
@@ -63,7 +67,7 @@ impl Assembly {
         let here = match spec.joint {
             JointSpec::Fixed => {
                 self.merge(spec, parent.body, placement)?;
-                Anchor { body: parent.body, placement }
+                Anchor { stated: self.anchors.len() + 1, body: parent.body, placement }
             }
             JointSpec::Moving(joint) => self.append(spec, joint, parent.body, placement)?,
         };
@@ -115,7 +119,7 @@ impl Assembly {
         self.bodies.push(Body { parent, joint, placement, inertia: spec.inertia, first_q, first_v });
         self.body_names.push(spec.name.clone());
         self.joint_names.push(spec.joint_name.clone());
-        Ok(Anchor { body: BodyId::new(id), placement: Placement::IDENTITY })
+        Ok(Anchor { stated: self.anchors.len() + 1, body: BodyId::new(id), placement: Placement::IDENTITY })
     }
 
     fn anchor(&self, body: &str) -> Option<Anchor> {
@@ -169,6 +173,7 @@ impl Assembly {
         let Anchor { body, .. } = anchor;
         self.geometries.push(Geometry { body, placement, shape, material: spec.material, filter: spec.filter });
         self.geometry_names.push(spec.name.clone());
+        self.geometry_owners.push(anchor.stated);
         Ok(())
     }
 
@@ -182,7 +187,7 @@ impl Assembly {
         for (a, b) in excluded {
             let body = |name: &String| {
                 let unknown = || Item::Exclusion.fail(name, Problem::UnknownName { what: "body" });
-                self.anchor(name).map(|anchor| anchor.body).ok_or_else(unknown)
+                self.anchor(name).map(|anchor| anchor.stated).ok_or_else(unknown)
             };
             rules.excluded.insert(ordered(body(a)?, body(b)?));
         }
@@ -200,7 +205,8 @@ impl Assembly {
                 return Err(Item::Pair.fail(&format!("{a}, {b}"), Problem::DuplicateName));
             }
         }
-        self.pairs = pairs(&self.bodies, &self.geometries, &rules).map_err(|problem| Item::Pair.fail("", problem))?;
+        self.pairs = pairs(&self.bodies, &self.geometries, &self.geometry_owners, &rules)
+            .map_err(|problem| Item::Pair.fail("", problem))?;
         Ok(())
     }
 

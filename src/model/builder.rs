@@ -95,7 +95,8 @@ impl ModelBuilder {
         self
     }
 
-    /// No geometry of one body meets one of the other, unless [`pair`](Self::pair) says so.
+    /// No geometry of one body meets one of the other, unless [`pair`](Self::pair) says so. What is merged into a body
+    /// does not count as its own here.
     pub fn exclude(mut self, a: impl Into<String>, b: impl Into<String>) -> Self {
         self.excluded.push((a.into(), b.into()));
         self

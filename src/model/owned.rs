@@ -73,6 +73,11 @@ impl<T: Real> OwnedModel<T> {
         &mut self.bodies
     }
 
+    /// The degrees of freedom, to vary their parameters.
+    pub fn dofs_mut(&mut self) -> &mut [DofParameters<T>] {
+        &mut self.dofs
+    }
+
     /// The pairs of geometries, to vary their materials.
     pub fn pairs_mut(&mut self) -> &mut [GeometryPair<T>] {
         &mut self.pairs

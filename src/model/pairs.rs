@@ -11,16 +11,17 @@ pub(super) const MAX_PAIRS: usize = 1 << 20;
 /// What the user says about pairs beyond the filters of the geometries.
 #[derive(Default)]
 pub(super) struct PairRules {
-    /// Bodies that never meet, the smaller number first.
-    pub excluded: BTreeSet<(BodyId, BodyId)>,
+    /// Bodies that never meet, as the user stated them (before merging), the smaller number first.
+    pub excluded: BTreeSet<(usize, usize)>,
     /// Pairs that are there whatever the other rules say, the smaller number first.
     pub stated: BTreeMap<(GeometryId, GeometryId), Material<f64>>,
 }
 
-/// All pairs in ascending order. O(geometries²) once.
+/// All pairs in ascending order; `owners` are the stated bodies of the geometries. O(geometries²) once.
 pub(super) fn pairs(
     bodies: &[Body<f64>],
     geometries: &[Geometry<f64>],
+    owners: &[usize],
     rules: &PairRules,
 ) -> Result<Vec<GeometryPair<f64>>, Problem> {
     let carriers = collision_parents(bodies, geometries);
@@ -32,7 +33,7 @@ pub(super) fn pairs(
     for (n, &i) in candidates.iter().enumerate() {
         for &j in &candidates[n + 1..] {
             let (a, b) = (&geometries[i], &geometries[j]);
-            if !may_meet(a, b, &carriers, rules) {
+            if !may_meet(a, b, &carriers) || rules.excluded.contains(&ordered(owners[i], owners[j])) {
                 continue;
             }
             materials.entry((id(i), id(j))).or_insert_with(|| a.material.combine(&b.material));
@@ -44,13 +45,12 @@ pub(super) fn pairs(
     Ok(materials.into_iter().map(|((a, b), material)| GeometryPair { a, b, material }).collect())
 }
 
-/// MuJoCo's rules: different bodies, not parent and child unless the parent is the world, masks, exclusions.
-fn may_meet(a: &Geometry<f64>, b: &Geometry<f64>, carriers: &[BodyId], rules: &PairRules) -> bool {
+/// MuJoCo's rules: different bodies, not parent and child unless the parent is the world, masks.
+fn may_meet(a: &Geometry<f64>, b: &Geometry<f64>, carriers: &[BodyId]) -> bool {
     let carries = |parent: BodyId, child: BodyId| parent != BodyId::WORLD && carriers[child.index()] == parent;
     let separate = a.body != b.body && !carries(a.body, b.body) && !carries(b.body, a.body);
     let half_spaces = a.shape == Shape::HalfSpace && b.shape == Shape::HalfSpace;
-    let excluded = || rules.excluded.contains(&ordered(a.body, b.body));
-    separate && a.filter.meets(b.filter) && !half_spaces && !excluded()
+    separate && a.filter.meets(b.filter) && !half_spaces
 }
 
 /// For each body (the world first) the nearest ancestor that is more than a step in a chain of joints: one with mass
