@@ -2,9 +2,11 @@
 
     python tools/peers/mjcf.py EVALUATE [FILE...]
     python tools/peers/mjcf.py --figures EVALUATE FILE > FILE.json
+    python tools/peers/mjcf.py --dump OUT.json
 
 EVALUATE is the program of loaders/examples/evaluate.rs. Without files it goes through all MJCF in gymnasium and in
-dm_control's suite. Prints {"loaded", "disagree": [...], "refused": [{"file", "reason"}]}.
+dm_control's suite. Prints {"loaded", "disagree": [...], "refused": [{"file", "reason"}]}. The dump is MuJoCo's side alone,
+for `cargo xtask peers --loaders`.
 """
 
 import glob
@@ -12,6 +14,7 @@ import json
 import os
 import subprocess
 import sys
+import zlib
 
 import mujoco
 import numpy as np
@@ -243,28 +246,70 @@ def compare(path, evaluate):
     return report | ({"disagree": wrong} if wrong else {})
 
 
+def state_figures(model, data, q):
+    """Centre of mass and mass matrix at a configuration of saltus, in its coordinates."""
+    bodies = moving(model)
+    data.qpos[:] = to_mujoco(q, quaternion_starts(model))
+    mujoco.mj_kinematics(model, data)
+    mujoco.mj_comPos(model, data)
+    mujoco.mj_crb(model, data)
+    x = velocity_map(model, data)
+    m = x.T @ dense_mass_matrix(model, data) @ x
+    mass = float(model.body_mass[bodies].sum())
+    com = (model.body_mass[bodies] @ data.xipos[bodies] / mass).tolist() if bodies else None
+    return {"mass": mass, "com": com, "mass_matrix": m.ravel().tolist()}
+
+
 def figures(path, evaluate):
-    """MuJoCo's figures at the configurations that saltus draws, in its coordinates, for a test to keep."""
+    """MuJoCo's figures at the configurations that saltus draws, for a test to keep."""
     ours = json.loads(subprocess.run([evaluate, path], capture_output=True, text=True, check=True).stdout)
     model = mujoco.MjModel.from_xml_path(path)
     data = mujoco.MjData(model)
-    bodies, starts, states = moving(model), quaternion_starts(model), []
-    for state in ours["states"]:
-        data.qpos[:] = to_mujoco(state["q"], starts)
-        mujoco.mj_kinematics(model, data)
-        mujoco.mj_comPos(model, data)
-        mujoco.mj_crb(model, data)
-        x = velocity_map(model, data)
-        m = x.T @ dense_mass_matrix(model, data) @ x
-        com = (model.body_mass[bodies] @ data.xipos[bodies]) / model.body_mass[bodies].sum()
-        states.append({"q": state["q"], "com": com.tolist(), "mass_matrix": m.ravel().tolist()})
+    states = [{"q": state["q"]} | state_figures(model, data, state["q"]) for state in ours["states"]]
     by = f"MuJoCo {mujoco.__version__}, by tools/peers/mjcf.py --figures"
-    return {"figures": by, "mass": float(model.body_mass[bodies].sum()), "states": states}
+    return {"figures": by, "mass": states[0]["mass"], "states": states}
+
+
+def random_configuration(model, rng):
+    """In saltus's coordinates: any number will do for a joint, and any unit quaternion."""
+    q = rng.uniform(-1.0, 1.0, model.nq)
+    for at in quaternion_starts(model):
+        q[at : at + 4] = rng.normal(size=4)
+        q[at : at + 4] /= np.linalg.norm(q[at : at + 4])
+    return q
+
+
+def dump_case(path, states=3):
+    """MuJoCo's side of one file. Joints have MuJoCo's order, which is that of the model."""
+    case = {"file": "/".join(path.split(os.sep)[-2:]), "path": path, "format": "mjcf", "free_flyer": False}
+    case["same_order"] = True
+    try:
+        model = mujoco.MjModel.from_xml_path(path)
+    except ValueError as error:
+        return case | {"error": str(error)}
+    data = mujoco.MjData(model)
+    rng = np.random.default_rng(zlib.crc32(case["file"].encode()))
+    ends = [*model.jnt_qposadr[1:].tolist(), model.nq], [*model.jnt_dofadr[1:].tolist(), model.nv]
+    spans = [(f"#{k}", int(model.jnt_qposadr[k]), ends[0][k], int(model.jnt_dofadr[k]), ends[1][k])
+             for k in range(model.njnt)]
+    case["joints"] = [{"name": name, "first_v": v, "nv": v_end - v} for name, _, _, v, v_end in spans]
+    case["states"] = []
+    for _ in range(states):
+        q = random_configuration(model, rng)
+        by_joint = {name: q[start:end].tolist() for name, start, end, _, _ in spans}
+        case["states"].append({"q": by_joint} | state_figures(model, data, q))
+    return case
 
 
 def main():
     if sys.argv[1] == "--figures":
         print(json.dumps(figures(sys.argv[3], sys.argv[2])))
+        return 0
+    if sys.argv[1] == "--dump":
+        os.makedirs(os.path.dirname(sys.argv[2]) or ".", exist_ok=True)
+        with open(sys.argv[2], "w", encoding="utf-8") as out:
+            cases = [dump_case(path) for path in suites()]
+            json.dump({"versions": {"mujoco": mujoco.__version__}, "cases": cases}, out)
         return 0
     evaluate, *files = sys.argv[1:]
     reports = []
