@@ -3,6 +3,9 @@
 use nalgebra::SymmetricEigen;
 use saltus::spatial::{Inertia, Symmetric3};
 
+/// Violation, relative to the trace, that printed figures (six digits) still have; the model accepts as much.
+const ROUNDING: f64 = 1e-6;
+
 /// The inertia with its smallest principal moments raised until some body has it: none negative, none above the sum of
 /// the others. `None` when there is nothing to mend.
 ///
@@ -25,7 +28,11 @@ pub fn balanced(inertia: &Inertia<f64>) -> Option<Inertia<f64>> {
         return None;
     }
     let SymmetricEigen { mut eigenvalues, eigenvectors } = matrix.symmetric_eigen();
-    let before = eigenvalues;
+    let slack = ROUNDING * matrix.trace().abs();
+    let possible = |k: usize| eigenvalues[k] >= -slack && 2.0 * eigenvalues[k] <= eigenvalues.sum() + slack;
+    if (0..3).all(possible) {
+        return None;
+    }
     eigenvalues.iter_mut().for_each(|moment| *moment = moment.max(0.0));
     let largest = eigenvalues.imax();
     let short_by = 2.0 * eigenvalues[largest] - eigenvalues.sum();
@@ -33,10 +40,6 @@ pub fn balanced(inertia: &Inertia<f64>) -> Option<Inertia<f64>> {
         for k in (0..3).filter(|&k| k != largest) {
             eigenvalues[k] += 0.5 * short_by;
         }
-    }
-    // Rounding of the eigenvalues themselves is no violation.
-    if (eigenvalues - before).amax() <= 1e-12 * before.amax() {
-        return None;
     }
     let mended = eigenvectors * nalgebra::Matrix3::from_diagonal(&eigenvalues) * eigenvectors.transpose();
     Some(Inertia { rotational: Symmetric3::from_matrix(&mended), ..*inertia })

@@ -14,6 +14,10 @@ use crate::process::{cargo, command, must_succeed, probe, root, target_dir};
 
 const REQUIREMENTS: &str = "tools/peers/requirements.txt";
 const EXPORT: &str = "tools/peers/export_timing.py";
+/// Dumps what Pinocchio makes of URDF files.
+const LOADERS: &str = "tools/peers/loaders.py";
+/// Dumps what MuJoCo makes of MJCF files.
+const MJCF: &str = "tools/peers/mjcf.py";
 const PROJECT: &str = "tools/peers/pinocchio_timing";
 
 /// What a Python needs to make virtual environments; Debian ships it apart.
@@ -39,6 +43,9 @@ pub struct Options {
     /// Rounds of measurement for each robot and algorithm.
     #[arg(long, value_name = "N")]
     rounds: Option<u32>,
+    /// Compare what the loaders make of the peers' robot files, instead of timing.
+    #[arg(long)]
+    loaders: bool,
     /// Stop once the Python environment stands (all that tools/peers/oracles.py needs).
     #[arg(long)]
     env_only: bool,
@@ -51,6 +58,10 @@ pub fn run(options: &Options) -> Result<()> {
     if options.env_only {
         eprintln!("the environment is ready: {}", python.display());
         return Ok(());
+    }
+    if options.loaders {
+        dump_loader_figures(&folder, &python)?;
+        return compare(&folder, options);
     }
     build_pinocchio_timing(&folder, &python)?;
     export_robots(&folder, &python)?;
@@ -105,6 +116,12 @@ fn export_robots(folder: &Path, python: &Path) -> Result<()> {
     must_succeed(command(python).arg(EXPORT).arg(folder.join("robots")))
 }
 
+/// Writes what the peers make of their robot files.
+fn dump_loader_figures(folder: &Path, python: &Path) -> Result<()> {
+    must_succeed(command(python).arg(LOADERS).arg(folder.join("loaders/urdf.json")))?;
+    must_succeed(command(python).arg(MJCF).arg("--dump").arg(folder.join("loaders/mjcf.json")))
+}
+
 /// Runs the Rust side, which starts the C++ side in turns with itself.
 fn compare(folder: &Path, options: &Options) -> Result<()> {
     let mut run = cargo();
@@ -120,6 +137,9 @@ fn arguments(options: &Options) -> Vec<String> {
     let mut arguments = Vec::new();
     if options.json {
         arguments.push("--json".to_owned());
+    }
+    if options.loaders {
+        arguments.push("--loaders".to_owned());
     }
     if !options.robots.is_empty() {
         arguments.extend(["--robots".to_owned(), options.robots.join(",")]);
@@ -137,13 +157,13 @@ mod tests {
     #[test]
     fn options_reach_the_comparison() {
         let robots = vec!["arm".to_owned(), "dog".to_owned()];
-        let options = Options { json: true, robots, rounds: Some(5), env_only: false };
-        assert_eq!(arguments(&options), ["--json", "--robots", "arm,dog", "--rounds", "5"]);
+        let options = Options { json: true, robots, rounds: Some(5), loaders: true, env_only: false };
+        assert_eq!(arguments(&options), ["--json", "--loaders", "--robots", "arm,dog", "--rounds", "5"]);
     }
 
     #[test]
     fn defaults_are_left_to_the_comparison() {
-        let options = Options { json: false, robots: Vec::new(), rounds: None, env_only: false };
+        let options = Options { json: false, robots: Vec::new(), rounds: None, loaders: false, env_only: false };
         assert!(arguments(&options).is_empty());
     }
 }

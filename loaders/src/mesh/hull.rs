@@ -1,5 +1,6 @@
 //! Convex hulls with a bound on their vertices. parry3d finds the hull; what goes in is bounded, what comes out checked.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use nalgebra::Vector3;
@@ -54,6 +55,10 @@ impl std::error::Error for HullError {}
 const FLAT: f64 = 1e-6;
 /// Most points that are handed to the library, whose time grows with points × corners and whose stack with corners.
 const MAX_CANDIDATES: usize = 1500;
+/// Directions whose farthest points make the coarse hull.
+const COARSE: usize = 100;
+/// Directions whose farthest points are tried where all points are too crowded.
+const THINNER: [usize; 3] = [400, 100, 30];
 /// How far a point may lie outside the hull that was found, relative to the hull's length.
 const OUTSIDE: f64 = 1e-6;
 
@@ -79,14 +84,13 @@ impl Hull {
         }
         let points = distinct(points);
         let spread = Spread::of(&points)?;
-        let candidates = extreme_points(&points, &spread);
-        let full = enclose(&candidates, &spread)?;
+        let full = enclose_or_thin(&candidates(points, &spread), &spread)?;
         let full_vertices = full.vertices.len();
         if full_vertices <= max_vertices {
             return Ok(full);
         }
         let kept = farthest_apart(&full.vertices, max_vertices);
-        Ok(Self { full_vertices, ..enclose(&kept, &spread)? })
+        Ok(Self { full_vertices, ..enclose_or_thin(&kept, &spread)? })
     }
 
     /// The hull with every coordinate scaled; a mirroring turns the triangles round.
@@ -150,20 +154,54 @@ fn thickness(points: &[Vector3<f64>]) -> f64 {
     high - low
 }
 
-/// At most [`MAX_CANDIDATES`] points, each a corner of the hull: the farthest ones in evenly spread directions.
-fn extreme_points(points: &[Vector3<f64>], spread: &Spread) -> Vec<Vector3<f64>> {
-    if points.len() <= MAX_CANDIDATES {
-        return points.to_vec();
+/// At most [`MAX_CANDIDATES`] points that include the corners of the hull, or the most prominent ones of them.
+///
+/// First drops what lies inside a coarse hull, which leaves few points of most meshes; O(points · [`COARSE`]).
+fn candidates(points: Vec<Vector3<f64>>, spread: &Spread) -> Vec<Vector3<f64>> {
+    if points.len() <= COARSE {
+        return points;
     }
-    let mut chosen: Vec<usize> = (0..MAX_CANDIDATES)
-        .filter_map(|k| {
-            let direction = evenly_spread(k, MAX_CANDIDATES);
-            let reach = |index: &usize| direction.dot(&(points[*index] - spread.centre));
-            (0..points.len()).max_by(|a, b| reach(a).total_cmp(&reach(b)))
+    let points = match enclose(&extreme_points(&points, COARSE, spread), spread) {
+        Ok(coarse) => outside(points, &coarse),
+        Err(_) => points,
+    };
+    if points.len() <= MAX_CANDIDATES { points } else { extreme_points(&points, MAX_CANDIDATES, spread) }
+}
+
+/// The points that are not strictly inside a hull: its corners stay.
+fn outside(mut points: Vec<Vector3<f64>>, hull: &Hull) -> Vec<Vector3<f64>> {
+    let planes: Vec<(Vector3<f64>, f64)> = hull
+        .triangles
+        .iter()
+        .filter_map(|triangle| {
+            let [a, b, c] = triangle.map(|k| hull.vertices[k as usize]);
+            let normal = (b - a).cross(&(c - a)).try_normalize(0.0)?;
+            Some((normal, normal.dot(&a)))
         })
         .collect();
-    chosen.sort_unstable();
-    chosen.dedup();
+    let corners: BTreeSet<[u64; 3]> = hull.vertices.iter().map(bits).collect();
+    points.retain(|p| planes.iter().any(|(normal, offset)| normal.dot(p) > *offset) || corners.contains(&bits(p)));
+    points
+}
+
+fn bits(point: &Vector3<f64>) -> [u64; 3] {
+    [point.x, point.y, point.z].map(f64::to_bits)
+}
+
+/// The farthest points in `directions` evenly spread directions, each a corner of the hull.
+fn extreme_points(points: &[Vector3<f64>], directions: usize, spread: &Spread) -> Vec<Vector3<f64>> {
+    let farthest = |k: usize| {
+        let direction = evenly_spread(k, directions);
+        let mut best = (0, f64::NEG_INFINITY);
+        for (index, point) in points.iter().enumerate() {
+            let reach = direction.dot(&(point - spread.centre));
+            if reach > best.1 {
+                best = (index, reach);
+            }
+        }
+        best.0
+    };
+    let chosen: BTreeSet<usize> = (0..directions).map(farthest).collect();
     chosen.into_iter().map(|index| points[index]).collect()
 }
 
@@ -173,6 +211,14 @@ fn evenly_spread(k: usize, count: usize) -> Vector3<f64> {
     let angle = k as f64 * std::f64::consts::PI * (3.0 - 5.0_f64.sqrt());
     let radius = (1.0 - z * z).sqrt();
     Vector3::new(radius * angle.cos(), radius * angle.sin(), z)
+}
+
+/// The hull of few points; where rounding defeats the library on crowded points, that of fewer, which lie farther apart.
+fn enclose_or_thin(points: &[Vector3<f64>], spread: &Spread) -> Result<Hull, HullError> {
+    enclose(points, spread).or_else(|error| {
+        let thinner = THINNER.iter().find_map(|&count| enclose(&extreme_points(points, count, spread), spread).ok());
+        thinner.ok_or(error)
+    })
 }
 
 /// The hull of few points, checked.
@@ -186,7 +232,10 @@ fn enclose(points: &[Vector3<f64>], spread: &Spread) -> Result<Hull, HullError> 
     if !encloses(&vertices, &triangles, points.iter().map(scaled)) {
         return Err(HullError::NotFound);
     }
-    let vertices: Vec<_> = vertices.iter().map(|v| v * spread.length + spread.centre).collect();
+    // Corners are points as they were given, not as scaling back would round them.
+    let given: BTreeMap<[u64; 3], &Vector3<f64>> = points.iter().map(|point| (bits(&scaled(point)), point)).collect();
+    let corner = |vertex: &Vector3<f64>| given.get(&bits(vertex)).map(|&&point| point);
+    let vertices: Vec<_> = vertices.iter().map(corner).collect::<Option<_>>().ok_or(HullError::NotFound)?;
     Ok(Hull { full_vertices: vertices.len(), vertices, triangles })
 }
 

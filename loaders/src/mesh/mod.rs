@@ -1,5 +1,6 @@
-//! Meshes: STL and OBJ in, convex hulls out.
+//! Meshes: STL, OBJ and COLLADA in, convex hulls out.
 
+mod dae;
 mod hull;
 mod obj;
 mod stl;
@@ -20,7 +21,7 @@ pub use store::HullStore;
 pub struct Mesh {
     /// Corners.
     pub vertices: Vec<Vector3<f64>>,
-    /// Three indices of vertices each, counterclockwise from outside.
+    /// Three indices of vertices each, counterclockwise from outside. Not read from COLLADA.
     pub triangles: Vec<[u32; 3]>,
 }
 
@@ -38,21 +39,30 @@ pub struct HullReport {
 /// Reads a mesh; the file's name says which format it is.
 pub fn read(path: &Path, limits: &Limits) -> Result<Mesh, LoadError> {
     let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or("").to_ascii_lowercase();
-    let parse = match extension.as_str() {
-        "stl" => stl::parse,
-        "obj" => obj::parse,
+    let mesh = match extension.as_str() {
+        "stl" => read_with(stl::parse, path, limits)?,
+        "obj" => read_with(obj::parse, path, limits)?,
+        "dae" => dae::read(path, limits)?,
         _ => {
-            let reason = format!("meshes of type \".{extension}\"; convert it to STL or OBJ, or use a primitive shape");
+            let reason =
+                format!("meshes of type \".{extension}\"; convert it to STL, OBJ or DAE, or use a primitive shape");
             return Err(LoadError::of_file(path, LoadProblem::Unsupported { reason }));
         }
     };
-    let bytes = xml::read_bytes(path, limits)?;
-    let mesh = parse(&bytes, limits).map_err(|error| error.of(path, limits))?;
     if mesh.vertices.is_empty() {
         let reason = "the mesh has no vertices".to_owned();
         return Err(LoadError::of_file(path, LoadProblem::Malformed { reason }));
     }
     Ok(mesh)
+}
+
+fn read_with(
+    parse: fn(&[u8], &Limits) -> Result<Mesh, MeshError>,
+    path: &Path,
+    limits: &Limits,
+) -> Result<Mesh, LoadError> {
+    let bytes = xml::read_bytes(path, limits)?;
+    parse(&bytes, limits).map_err(|error| error.of(path, limits))
 }
 
 /// What is wrong with the content of a mesh file.

@@ -70,6 +70,8 @@ impl HullStore {
         }
         let packaged = reference.strip_prefix("package://").or_else(|| reference.strip_prefix("model://"));
         if let Some(path) = packaged {
+            // Some exporters write a third slash.
+            let path = path.trim_start_matches('/');
             let around = folder.canonicalize().unwrap_or(folder.to_path_buf());
             let around = around.ancestors().map(|ancestor| ancestor.join(path));
             // A search path may be the folder that holds packages, or the package itself.
@@ -83,10 +85,8 @@ impl HullStore {
 }
 
 fn existing(places: impl IntoIterator<Item = PathBuf>, reference: &str) -> Result<PathBuf, LoadProblem> {
-    let mut tried = 0;
-    let found = places.into_iter().inspect(|_| tried += 1).find(|place| place.is_file());
-    found.ok_or_else(|| LoadProblem::Unexpected {
-        expected: "the path of a mesh, from the robot's folder or a search path".to_owned(),
-        found: format!("no file \"{}\" in {tried} places", crate::error::excerpt(reference)),
+    places.into_iter().find(|place| place.is_file()).ok_or_else(|| LoadProblem::Unexpected {
+        expected: "a mesh in the robot's folder, in one around it or in a search path".to_owned(),
+        found: format!("no file \"{}\"", crate::error::excerpt(reference)),
     })
 }

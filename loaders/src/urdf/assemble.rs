@@ -2,12 +2,13 @@
 
 use nalgebra::{Rotation3, Vector3};
 use saltus::model::{BodySpec, GeometrySpec, Item, JointSpec, ModelBuilder, ModelError, OwnedModel, Problem};
-use saltus::spatial::Placement;
+use saltus::spatial::{Inertia, Placement};
 
 use super::joint::{Joint, Kind};
 use super::link::Link;
+use super::rigid;
 use super::tree::Tree;
-use crate::{LoadError, LoadOptions, LoadProblem};
+use crate::{LoadError, LoadOptions, LoadProblem, Warnings};
 
 /// Name of the joint of a root link that flies freely, as Pinocchio calls it.
 const ROOT_JOINT: &str = "root_joint";
@@ -18,13 +19,18 @@ pub(super) fn build(
     tree: &Tree<'_, '_>,
     excluded: &[(String, String)],
     options: &LoadOptions,
+    warnings: &mut Warnings,
 ) -> Result<OwnedModel<f64>, LoadError> {
-    let mut builder = add_root(ModelBuilder::new(), tree.root, options)?;
+    let inertias = rigid::inertias(tree, options, warnings);
+    let inertia = |link: &Link<'_>| inertias.get(link.name).copied().unwrap_or(Inertia::ZERO);
+    let mut builder = add_root(ModelBuilder::new(), tree.root, inertia(tree.root), options)?;
     let mut turned = std::collections::BTreeMap::new();
     for &(joint, link) in &tree.branches {
         let turn = plane_rotation(joint);
         let above = turned.get(joint.parent_link()).copied().unwrap_or(Placement::IDENTITY);
-        builder = builder.body(spec(joint, link, &above, &turn));
+        builder = builder.body(
+            spec(joint, link, &above, &turn).inertia(inertia(link).moved_by(&turn.unwrap_or_default().inverse())),
+        );
         if let Some(turn) = turn {
             builder = builder.frame(link.name, link.name, turn.inverse());
             turned.insert(link.name, turn.inverse());
@@ -39,7 +45,12 @@ pub(super) fn build(
 }
 
 /// The root link: the ground, a part of it, or a free body.
-fn add_root(builder: ModelBuilder, root: &Link<'_>, options: &LoadOptions) -> Result<ModelBuilder, LoadError> {
+fn add_root(
+    builder: ModelBuilder,
+    root: &Link<'_>,
+    inertia: Inertia<f64>,
+    options: &LoadOptions,
+) -> Result<ModelBuilder, LoadError> {
     let free = options.free_flyer;
     match root.name {
         WORLD if free => Err(root.element.inconsistent(
@@ -48,7 +59,7 @@ fn add_root(builder: ModelBuilder, root: &Link<'_>, options: &LoadOptions) -> Re
         WORLD => Ok(add_geometries(builder, root, &Placement::IDENTITY)),
         name => {
             let joint = if free { JointSpec::free_flyer() } else { JointSpec::Fixed };
-            let builder = builder.body(BodySpec::new(name, joint).joint_name(ROOT_JOINT).inertia(root.inertia));
+            let builder = builder.body(BodySpec::new(name, joint).joint_name(ROOT_JOINT).inertia(inertia));
             Ok(add_geometries(builder, root, &Placement::IDENTITY))
         }
     }
@@ -69,7 +80,6 @@ fn spec(joint: &Joint<'_>, link: &Link<'_>, above: &Placement<f64>, turn: &Optio
         .joint_name(joint.name)
         .parent(joint.parent_link())
         .placement(*above * joint.origin * turn)
-        .inertia(link.inertia.moved_by(&turn.inverse()))
         .effort_limit(joint.effort_limit)
         .velocity_limit(joint.velocity_limit)
         .damping(joint.damping)

@@ -119,9 +119,11 @@ fn read_axis(element: Element<'_>, kind: Kind, warnings: &mut Warnings) -> Resul
         return Ok(Vector3::x());
     }
     let xyz = axis.vector("xyz")?.ok_or_else(|| axis.missing("attribute xyz"))?;
-    let longest = xyz.amax();
+    if xyz == Vector3::zeros() {
+        return Err(axis.unexpected("xyz", "a vector that is not zero"));
+    }
     // Scaled first: the square of a very small or large number is zero or infinite.
-    (xyz / longest).try_normalize(0.5).ok_or_else(|| axis.unexpected("xyz", "a vector that is not zero"))
+    Ok((xyz / xyz.amax()).normalize())
 }
 
 fn read_mimic(element: Element<'_>, options: &LoadOptions, warnings: &mut Warnings) -> Result<(), LoadError> {

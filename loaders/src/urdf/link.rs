@@ -6,7 +6,6 @@ use nalgebra::Vector3;
 use saltus::spatial::{Inertia, Placement, Symmetric3};
 
 use super::collision::{self, Collision};
-use crate::inertia::balanced;
 use crate::mesh::HullStore;
 use crate::xml::Element;
 use crate::{LoadError, LoadOptions, Warnings};
@@ -52,7 +51,7 @@ fn read<'d>(
     warnings.unknown(element, &["name", "type"], &["inertial", "collision", "visual"]);
     let name = element.required("name")?;
     let inertia = match element.child("inertial")? {
-        Some(inertial) => read_inertial(inertial, options, warnings)?,
+        Some(inertial) => read_inertial(inertial, warnings)?,
         None => Inertia::ZERO,
     };
     let mut collisions = Vec::new();
@@ -64,11 +63,7 @@ fn read<'d>(
     Ok(Link { name, element, inertia, collisions })
 }
 
-fn read_inertial(
-    inertial: Element<'_>,
-    options: &LoadOptions,
-    warnings: &mut Warnings,
-) -> Result<Inertia<f64>, LoadError> {
+fn read_inertial(inertial: Element<'_>, warnings: &mut Warnings) -> Result<Inertia<f64>, LoadError> {
     warnings.unknown(inertial, &[], &["origin", "mass", "inertia"]);
     let origin = read_origin(inertial, warnings)?;
     let mass_element = inertial.required_child("mass")?;
@@ -81,14 +76,7 @@ fn read_inertial(
     let [xx, xy, xz, yy, yz, zz] = ["ixx", "ixy", "ixz", "iyy", "iyz", "izz"].map(|name| moments.required_float(name));
     warnings.unknown(moments, &["ixx", "ixy", "ixz", "iyy", "iyz", "izz"], &[]);
     let rotational = Symmetric3 { xx: xx?, xy: xy?, xz: xz?, yy: yy?, yz: yz?, zz: zz? };
-    let inertia = Inertia::new(mass, Vector3::zeros(), rotational).moved_by(&origin);
-    match balanced(&inertia).filter(|_| options.balance_inertia) {
-        Some(mended) => {
-            warnings.add(inertial, format!("{}: the moments of inertia belong to no body; mended", inertial.label()));
-            Ok(mended)
-        }
-        None => Ok(inertia),
-    }
+    Ok(Inertia::new(mass, Vector3::zeros(), rotational).moved_by(&origin))
 }
 
 /// `<origin xyz= rpy=>`, absent for the identity.

@@ -5,12 +5,16 @@
 //! or flies freely on a joint `root_joint` ([`LoadOptions::free_flyer`]). Children of a link are numbered by the name
 //! of their joint, as Pinocchio does, so that configurations of the two agree.
 //!
+//! A moving body has the inertia of all links welded to it, and that is what must be possible: the placeholders that
+//! many files give to massless links do no harm.
+//!
 //! `visual` and `material` are left out by design; whatever else is not read is named in a warning.
 
 mod assemble;
 mod collision;
 mod joint;
 mod link;
+mod rigid;
 mod srdf;
 mod tree;
 
@@ -29,6 +33,6 @@ pub fn load(robot: Element<'_>, options: &LoadOptions) -> Result<Loaded, LoadErr
     let joints = joint::read_all(robot, options, &mut warnings)?;
     let tree = tree::connect(robot, &links, &joints)?;
     let excluded = srdf::excluded_pairs(&tree, &links, options, &mut warnings)?;
-    let model = assemble::build(&tree, &excluded, options)?;
+    let model = assemble::build(&tree, &excluded, options, &mut warnings)?;
     Ok(Loaded { model, warnings: warnings.into_list(), timestep_s: None, hulls: hulls.into_reports() })
 }

@@ -1,15 +1,19 @@
-//! Times saltus and Pinocchio on the same robots and states, in turns, and prints the ratios.
+//! Times saltus and Pinocchio on the same robots and states, in turns, and prints the ratios; or compares what the
+//! loaders make of the peers' robot files.
 //!
 //! `cargo xtask peers` prepares the environment, the C++ program and the states, then runs this.
 
+mod loaders;
 mod ours;
 mod pinocchio;
 mod report;
 
+use std::fmt::Display;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 use clap::Parser;
+use serde::Serialize;
 
 /// The robots that are exported for timing.
 const ROBOTS: [&str; 3] = ["ur5", "go1", "g1"];
@@ -23,6 +27,9 @@ struct Options {
     /// Print one JSON document instead of a table.
     #[arg(long)]
     json: bool,
+    /// Compare what the loaders make of the peers' robot files, instead of timing.
+    #[arg(long)]
+    loaders: bool,
     /// Robots to time, comma-separated.
     #[arg(long, value_delimiter = ',', value_name = "ROBOT", default_values_t = ROBOTS.map(String::from))]
     robots: Vec<String>,
@@ -33,14 +40,21 @@ struct Options {
 
 fn main() -> Result<()> {
     let options = Options::parse();
+    if options.loaders {
+        return print(&options, &loaders::compare(&options.peers_dir.join("loaders"))?);
+    }
     let mut report = report::Report::default();
     for robot in &options.robots {
         eprintln!("timing {robot} ({} rounds)", options.rounds);
         let robot = time_robot(&options, robot).with_context(|| format!("robot {robot}"))?;
         report.dynamics.push(robot);
     }
+    print(&options, &report)
+}
+
+fn print(options: &Options, report: &(impl Serialize + Display)) -> Result<()> {
     if options.json {
-        println!("{}", serde_json::to_string_pretty(&report)?);
+        println!("{}", serde_json::to_string_pretty(report)?);
     } else {
         print!("{report}");
     }
