@@ -86,7 +86,7 @@ fn crowded_points_have_a_hull() {
     for round in 0..300 {
         let count = 8 + below(&mut random, 600);
         // Points on a grid: many in one plane, on one line, and some a rounding error beside it.
-        let cells = 2 + (round % 7) as i32;
+        let cells = 2 + round % 7;
         let mut coordinate = || {
             let grid = (random.uniform() * f64::from(cells)).floor();
             grid + if random.uniform() < 0.2 { 1e-7 * random.signed() } else { 0.0 }
