@@ -21,6 +21,7 @@
 //! ```
 
 mod bake;
+mod builtin;
 mod error;
 mod inertia;
 pub mod mesh;
@@ -34,6 +35,7 @@ use std::path::{Path, PathBuf};
 use saltus::model::OwnedModel;
 
 pub use bake::bake;
+pub use builtin::{BUILTIN, Builtin, builtin};
 pub use error::{LoadError, LoadProblem};
 pub use inertia::balanced;
 pub use warning::{Warning, Warnings};
@@ -123,8 +125,19 @@ impl Default for Limits {
 }
 
 /// Reads a robot; the root element says which format it is: `<robot>` URDF, `<mujoco>` MJCF.
+///
+/// The name of a built-in robot ([`BUILTIN`]) stands for its file, unless there is a file of that name.
 pub fn load(path: impl AsRef<Path>, options: &LoadOptions) -> Result<Loaded, LoadError> {
     let path = path.as_ref();
+    if !path.exists() {
+        if let Some(robot) = path.to_str().and_then(builtin) {
+            return load_text(&path.with_extension("xml"), robot.text, options);
+        }
+        let is_name = path.extension().is_none() && path.components().count() == 1;
+        if is_name {
+            return Err(LoadError::of_file(path, unknown_name()));
+        }
+    }
     let text = xml::read_text(path, &options.limits)?;
     load_text(path, &text, options)
 }
@@ -151,6 +164,11 @@ pub fn load_text(path: &Path, text: &str, options: &LoadOptions) -> Result<Loade
         "mujoco" => mjcf::load(file.root(), options),
         _ => Err(unknown_root(file.root())),
     }
+}
+
+fn unknown_name() -> LoadProblem {
+    let known: Vec<&str> = BUILTIN.iter().map(|robot| robot.name).collect();
+    LoadProblem::Unreadable { reason: format!("no such file, nor a built-in robot; those are {}", known.join(", ")) }
 }
 
 fn unknown_root(root: Element<'_>) -> LoadError {

@@ -78,7 +78,7 @@ fn center_of_mass(model: Model<'_, f64>, q: &[f64]) -> Vector3<f64> {
     let mut memory = vec![Block::EMPTY; Dynamics::<f64>::blocks(model.dims())];
     let mut work = Dynamics::carve(&mut Arena::new(&mut memory), model.dims()).unwrap();
     dynamics::update(model, q, &vec![0.0; model.nv()], &mut work).unwrap();
-    dynamics::center_of_mass(model, &work).position_world
+    dynamics::center_of_mass(&work).position_world
 }
 
 #[test]
