@@ -232,8 +232,8 @@ def print_table(rows):
         mass, matrix = (f"{row[key]:.1e}" if key in row else "-" for key in ("mass_error", "matrix_error"))
         print(
             f"{row['robot']:16} {row['nv']:2d}  {row['nu']:2d}  {row['geoms']:5d}  {row['mass']:8.4f}  {mass:8}  "
-            f"{matrix:7}  {row['contacts']:8d}  {row['penetration_mm']:8.3f}  {row['speed']:.1e}   {row['drift']:.1e}   "
-            f"{', '.join(row['faults']) or 'none'}"
+            f"{matrix:7}  {row['contacts']:8d}  {row['penetration_mm']:8.3f}  {row['speed']:.1e}   "
+            f"{row['drift']:.1e}   {', '.join(row['faults']) or 'none'}"
         )
 
 
