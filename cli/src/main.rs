@@ -1,6 +1,8 @@
 //! The `saltus` command.
 
-mod robots;
+mod bake;
+mod inspect;
+mod robot;
 mod simulate;
 
 use std::process::ExitCode;
@@ -23,13 +25,21 @@ enum Command {
     Simulate(simulate::Options),
     /// List the built-in robots.
     List,
+    /// Show what is in a robot: bodies, joints, shapes, pairs, motors, and the memory it takes.
+    Inspect(inspect::Options),
+    /// Write a robot as Rust source: a `static` for firmware.
+    Bake(bake::Options),
 }
 
 fn main() -> ExitCode {
     let done = match Options::parse().command.unwrap_or(Command::Simulate(simulate::Options::default())) {
         Command::Simulate(options) => simulate::run(&options),
+        Command::Inspect(options) => inspect::run(&options),
+        Command::Bake(options) => bake::run(&options),
         Command::List => {
-            robots::print_list();
+            for robot in saltus_loaders::BUILTIN {
+                println!("{:<16} {}", robot.name, robot.about);
+            }
             Ok(())
         }
     };

@@ -10,14 +10,13 @@ use saltus::memory::{Arena, BLOCK_BYTES, Block, blocks_for};
 use saltus::model::{Joint, Model, configuration};
 use serde::Serialize;
 
-use crate::robots;
+use crate::robot::RobotArguments;
 
 /// What to simulate.
 #[derive(Args, Clone)]
 pub struct Options {
-    /// Name of a built-in robot (see `saltus list`).
-    #[arg(default_value = "ur5")]
-    robot: String,
+    #[command(flatten)]
+    robot: RobotArguments,
     /// Simulated seconds.
     #[arg(long, default_value_t = 5.0, value_name = "SECONDS")]
     time: f64,
@@ -31,7 +30,7 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { robot: "ur5".to_string(), time: 5.0, dt_us: 100.0, json: false }
+        Self { robot: RobotArguments::default(), time: 5.0, dt_us: 100.0, json: false }
     }
 }
 
@@ -55,7 +54,7 @@ struct Summary {
 pub fn run(options: &Options) -> Result<()> {
     ensure!(options.time > 0.0 && options.time.is_finite(), "--time must be above zero, found {}", options.time);
     ensure!(options.dt_us > 0.0 && options.dt_us.is_finite(), "--dt-us must be above zero, found {}", options.dt_us);
-    let robot = robots::load(&options.robot)?;
+    let robot = options.robot.load()?.model;
     let summary = simulate(robot.model(), options)?;
     if options.json {
         println!("{}", serde_json::to_string_pretty(&summary)?);
@@ -86,7 +85,7 @@ fn simulate(model: Model<'_, f64>, options: &Options) -> Result<Summary> {
     dynamics::update(model, &q, &v, &mut work)?;
     let start = energy(model, &work);
     let mut summary = Summary {
-        robot: options.robot.clone(),
+        robot: options.robot.name().to_string(),
         nv,
         simulated_s: options.time,
         steps: (options.time / dt_s).round().max(1.0) as u64,

@@ -43,7 +43,10 @@ fn every_builtin_robot_loads_without_a_warning_and_has_a_rest_keyframe() {
 #[test]
 fn an_unknown_name_lists_the_known_ones() {
     let message = load("r2d2", &LoadOptions::default()).unwrap_err().to_string();
-    assert!(message.starts_with("r2d2: ") && message.contains("built-in robot; those are atlas, cartpole"), "{message}");
+    assert!(
+        message.starts_with("r2d2: ") && message.contains("built-in robot; those are atlas, cartpole"),
+        "{message}"
+    );
 }
 
 mod baked_f32 {

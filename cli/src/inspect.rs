@@ -1,0 +1,248 @@
+//! `saltus inspect`: what is in a robot, and how much memory it takes.
+
+use anyhow::Result;
+use clap::Args;
+use saltus::dynamics::Dynamics;
+use saltus::memory::BLOCK_BYTES;
+use saltus::model::{BodyId, FrameId, GeometryId, Joint, Model, Shape, Transmission};
+use serde::Serialize;
+
+use crate::robot::RobotArguments;
+
+/// What to inspect.
+#[derive(Args, Clone)]
+pub struct Options {
+    #[command(flatten)]
+    robot: RobotArguments,
+    /// Print one JSON document instead of tables.
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Serialize)]
+struct Report {
+    robot: String,
+    nq: usize,
+    nv: usize,
+    nu: usize,
+    mass_kg: f64,
+    bodies: Vec<Body>,
+    frames: Vec<Frame>,
+    geometries: Vec<Geometry>,
+    pairs: Vec<[String; 2]>,
+    actuators: Vec<Actuator>,
+    keyframes: Vec<String>,
+    arena_bytes: ArenaBytes,
+    warnings: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct Body {
+    name: String,
+    parent: String,
+    joint: String,
+    kind: &'static str,
+    mass_kg: f64,
+    lower: Option<f64>,
+    upper: Option<f64>,
+    effort: Option<f64>,
+}
+
+#[derive(Serialize)]
+struct Frame {
+    name: String,
+    body: String,
+}
+
+#[derive(Serialize)]
+struct Geometry {
+    name: String,
+    body: String,
+    shape: String,
+    friction: f64,
+}
+
+#[derive(Serialize)]
+struct Actuator {
+    name: String,
+    pulls_at: String,
+    control_lower: Option<f64>,
+    control_upper: Option<f64>,
+}
+
+/// Of the rigid-body workspace.
+#[derive(Serialize)]
+struct ArenaBytes {
+    dynamics_f32: usize,
+    dynamics_f64: usize,
+}
+
+/// Reads the robot and prints what is in it.
+pub fn run(options: &Options) -> Result<()> {
+    let loaded = options.robot.load()?;
+    let warnings = loaded.warnings.iter().map(ToString::to_string).collect();
+    let report = Report::new(options.robot.name(), loaded.model.model(), warnings);
+    if options.json {
+        println!("{}", serde_json::to_string_pretty(&report)?);
+    } else {
+        report.print();
+    }
+    Ok(())
+}
+
+impl Report {
+    fn new(robot: &str, model: Model<'_, f64>, warnings: Vec<String>) -> Self {
+        let geometry_name = |id: GeometryId| display_name(model.geometry_name(id), "geometry", id.index());
+        let dims = model.dims();
+        Self {
+            robot: robot.to_string(),
+            nq: model.nq(),
+            nv: model.nv(),
+            nu: model.nu(),
+            mass_kg: model.total_mass(),
+            bodies: model.body_ids().map(|id| Body::new(model, id)).collect(),
+            frames: (0..model.frames.len() as u16)
+                .map(FrameId::new)
+                .map(|id| Frame {
+                    name: model.frame_name(id).to_string(),
+                    body: model.body_name(model.frames[id.index()].body).to_string(),
+                })
+                .collect(),
+            geometries: (0..model.geometries.len() as u16)
+                .map(GeometryId::new)
+                .map(|id| {
+                    let geometry = &model.geometries[id.index()];
+                    Geometry {
+                        name: geometry_name(id),
+                        body: model.body_name(geometry.body).to_string(),
+                        shape: shape_text(&geometry.shape),
+                        friction: geometry.material.friction,
+                    }
+                })
+                .collect(),
+            pairs: model.pairs.iter().map(|pair| [geometry_name(pair.a), geometry_name(pair.b)]).collect(),
+            actuators: (0..model.nu()).map(|k| Actuator::new(model, k)).collect(),
+            keyframes: (0..).map_while(|k| model.keyframe(k).map(|_| model.keyframe_name(k).to_string())).collect(),
+            arena_bytes: ArenaBytes {
+                dynamics_f32: Dynamics::<f32>::blocks(dims) * BLOCK_BYTES,
+                dynamics_f64: Dynamics::<f64>::blocks(dims) * BLOCK_BYTES,
+            },
+            warnings,
+        }
+    }
+
+    fn print(&self) {
+        println!(
+            "{}: {} bodies, {} coordinates, {} degrees of freedom, {} motors, {:.3} kg\n",
+            self.robot,
+            self.bodies.len(),
+            self.nq,
+            self.nv,
+            self.nu,
+            self.mass_kg
+        );
+        println!("{:<24} {:<24} {:<24} {:<11} {:>9}  range; effort", "body", "parent", "joint", "kind", "mass kg");
+        for body in &self.bodies {
+            let range = format!("{} … {}", bound(body.lower), bound(body.upper));
+            println!(
+                "{:<24} {:<24} {:<24} {:<11} {:>9.4}  {range}; {}",
+                body.name,
+                body.parent,
+                body.joint,
+                body.kind,
+                body.mass_kg,
+                bound(body.effort)
+            );
+        }
+        println!("\n{:<24} {:<24} {:<44} {:>8}", "geometry", "body", "shape", "friction");
+        for geometry in &self.geometries {
+            let Geometry { name, body, shape, friction } = geometry;
+            println!("{name:<24} {body:<24} {shape:<44} {friction:>8}");
+        }
+        println!("\n{:<24} {:<36} control range", "motor", "pulls at");
+        for motor in &self.actuators {
+            let range = format!("{} … {}", bound(motor.control_lower), bound(motor.control_upper));
+            println!("{:<24} {:<36} {range}", motor.name, motor.pulls_at);
+        }
+        let frames: Vec<&str> = self.frames.iter().map(|frame| frame.name.as_str()).collect();
+        println!("\nframes     {}", list(&frames));
+        println!("keyframes  {}", list(&self.keyframes));
+        println!("pairs      {} that may meet (--json lists them)", self.pairs.len());
+        let ArenaBytes { dynamics_f32, dynamics_f64 } = self.arena_bytes;
+        println!("arena      {dynamics_f32} bytes in f32, {dynamics_f64} in f64, for the rigid-body workspace");
+    }
+}
+
+impl Body {
+    fn new(model: Model<'_, f64>, id: BodyId) -> Self {
+        let body = &model.bodies[id.index() - 1];
+        let limit = &model.position_limits[usize::from(body.first_q)];
+        let kind = match body.joint {
+            Joint::Revolute { .. } => "revolute",
+            Joint::Continuous { .. } => "continuous",
+            Joint::Prismatic { .. } => "prismatic",
+            Joint::Spherical => "spherical",
+            Joint::Planar => "planar",
+            Joint::FreeFlyer => "free flyer",
+        };
+        Self {
+            name: display_name(model.body_name(id), "body", id.index()),
+            parent: display_name(model.body_name(body.parent), "body", body.parent.index()),
+            joint: model.joint_name(id).to_string(),
+            kind,
+            mass_kg: body.inertia.mass,
+            lower: finite(limit.lower),
+            upper: finite(limit.upper),
+            effort: finite(model.dofs[usize::from(body.first_v)].effort_limit),
+        }
+    }
+}
+
+impl Actuator {
+    fn new(model: Model<'_, f64>, k: usize) -> Self {
+        let actuator = &model.actuators[k];
+        let pulls_at = match actuator.transmission {
+            Transmission::Joint { dof, gear } => {
+                let body =
+                    model.body_ids().find(|id| model.bodies[id.index() - 1].v_range().contains(&usize::from(dof)));
+                format!("joint {}, gear {gear}", body.map_or("", |id| model.joint_name(id)))
+            }
+            Transmission::Frame { frame, .. } => format!("frame {}", model.frame_name(frame)),
+        };
+        Self {
+            name: display_name(model.actuator_name(k), "motor", k),
+            pulls_at,
+            control_lower: finite(actuator.control_range.lower),
+            control_upper: finite(actuator.control_range.upper),
+        }
+    }
+}
+
+fn shape_text(shape: &Shape<f64>) -> String {
+    match shape {
+        Shape::HalfSpace => "half-space".to_string(),
+        Shape::Sphere { radius } => format!("sphere, radius {radius}"),
+        Shape::Capsule { radius, half_length } => format!("capsule, radius {radius}, half length {half_length:.4}"),
+        Shape::Box { half_extents: h } => format!("box, half extents {} {} {}", h.x, h.y, h.z),
+        Shape::Cylinder { radius, half_length } => format!("cylinder, radius {radius}, half length {half_length:.4}"),
+        Shape::Ellipsoid { radii: r } => format!("ellipsoid, radii {} {} {}", r.x, r.y, r.z),
+        Shape::Convex { vertices, .. } => format!("convex hull, {vertices} vertices"),
+    }
+}
+
+/// A name, or what it is and its number when it has none.
+fn display_name(name: &str, what: &str, index: usize) -> String {
+    if name.is_empty() { format!("({what} {index})") } else { name.to_string() }
+}
+
+fn finite(x: f64) -> Option<f64> {
+    x.is_finite().then_some(x)
+}
+
+fn bound(x: Option<f64>) -> String {
+    x.map_or("–".to_string(), |x| format!("{x:.4}"))
+}
+
+fn list(names: &[impl AsRef<str>]) -> String {
+    if names.is_empty() { "–".to_string() } else { names.iter().map(AsRef::as_ref).collect::<Vec<_>>().join(", ") }
+}
