@@ -32,7 +32,7 @@ pub fn load(robot: Element<'_>, options: &LoadOptions) -> Result<Loaded, LoadErr
     let links = link::read_all(robot, options, &mut hulls, &mut warnings)?;
     let joints = joint::read_all(robot, options, &mut warnings)?;
     let tree = tree::connect(robot, &links, &joints)?;
-    let excluded = srdf::excluded_pairs(&tree, &links, options, &mut warnings)?;
+    let excluded = srdf::excluded_pairs(&links, options)?;
     let model = assemble::build(&tree, &excluded, options, &mut warnings)?;
     Ok(Loaded { model, warnings: warnings.into_list(), timestep_s: None, hulls: hulls.into_reports() })
 }

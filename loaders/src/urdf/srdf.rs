@@ -1,13 +1,10 @@
 //! SRDF: the pairs of links that never collide, or always touch. All else in it is planning's business.
 
-use std::collections::BTreeSet;
 use std::path::Path;
 
-use super::joint::Kind;
 use super::link::Links;
-use super::tree::Tree;
 use crate::xml::{self, XmlFile};
-use crate::{Limits, LoadError, LoadOptions, LoadProblem, Warnings};
+use crate::{Limits, LoadError, LoadOptions, LoadProblem};
 
 /// The pairs of `<disable_collisions link1= link2=>` in an SRDF file.
 pub fn disabled_pairs(path: &Path, limits: &Limits) -> Result<Vec<(String, String)>, LoadError> {
@@ -23,27 +20,12 @@ pub fn disabled_pairs(path: &Path, limits: &Limits) -> Result<Vec<(String, Strin
 }
 
 /// All pairs that the options exclude. An SRDF file may know more links than the robot has; a caller should not.
-pub(super) fn excluded_pairs(
-    tree: &Tree<'_, '_>,
-    links: &Links<'_>,
-    options: &LoadOptions,
-    warnings: &mut Warnings,
-) -> Result<Vec<(String, String)>, LoadError> {
+pub(super) fn excluded_pairs(links: &Links<'_>, options: &LoadOptions) -> Result<Vec<(String, String)>, LoadError> {
     let mut pairs = match &options.srdf {
         Some(path) => disabled_pairs(path, &options.limits)?,
         None => Vec::new(),
     };
     pairs.retain(|(a, b)| links.contains_key(a.as_str()) && links.contains_key(b.as_str()));
     pairs.extend(options.exclude.iter().cloned());
-    let named: BTreeSet<&str> = pairs.iter().flat_map(|(a, b)| [a.as_str(), b.as_str()]).collect();
-    for (joint, link) in &tree.branches {
-        if joint.kind == Kind::Fixed && !link.collisions.is_empty() && named.contains(link.name) {
-            let message = format!(
-                "{}: welded to its parent, so that its excluded collisions are excluded for the parent too",
-                link.element.label()
-            );
-            warnings.add(link.element, message);
-        }
-    }
     Ok(pairs)
 }
