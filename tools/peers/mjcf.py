@@ -1,9 +1,12 @@
 """Holds what saltus reads from MJCF against MuJoCo: masses, mass matrices, pairs, limits, motors, keyframes.
 
     python tools/peers/mjcf.py EVALUATE [FILE...]
+    python tools/peers/mjcf.py --figures EVALUATE FILE > FILE.json
+    python tools/peers/mjcf.py --dump OUT.json
 
 EVALUATE is the program of loaders/examples/evaluate.rs. Without files it goes through all MJCF in gymnasium and in
-dm_control's suite. Prints {"loaded", "disagree": [...], "refused": [{"file", "reason"}]}.
+dm_control's suite. Prints {"loaded", "disagree": [...], "refused": [{"file", "reason"}]}. The dump is MuJoCo's side alone,
+for `cargo xtask peers --loaders`.
 """
 
 import glob
@@ -11,6 +14,7 @@ import json
 import os
 import subprocess
 import sys
+import zlib
 
 import mujoco
 import numpy as np
@@ -83,8 +87,9 @@ def velocity_map(model, data):
 
 
 def moving(model):
-    """Bodies that are not welded to the world."""
-    return [body for body in range(1, model.nbody) if model.body_weldid[body] != 0]
+    """Bodies that are neither welded to the world nor moved by hand (mocap)."""
+    fixed = {body for body in range(model.nbody) if model.body_mocapid[body] >= 0} | {0}
+    return [body for body in range(1, model.nbody) if int(model.body_weldid[body]) not in fixed]
 
 
 def dense_mass_matrix(model, data):
@@ -209,8 +214,15 @@ def compare_keyframes(model, ours, result):
     peer = [from_mujoco(model.key_qpos[k], starts) for k in range(model.nkey)]
     peer = [q for k, q in enumerate(peer) if k < len(ours["keyframes"]) - 1]
     peer.append(from_mujoco(model.qpos0, starts))
-    for key, q in zip(ours["keyframes"], peer):
+    data = mujoco.MjData(model)
+    for k, (key, q) in enumerate(zip(ours["keyframes"], peer)):
         result["keyframes"] = max(result.get("keyframes", 0.0), difference(key["q"], q))
+        if k < len(ours["keyframes"]) - 1:
+            data.qpos[:] = model.key_qpos[k]
+            mujoco.mj_kinematics(model, data)
+            qvel = velocity_map(model, data) @ np.array(key["v"], float)
+            result["keyframe velocities"] = max(result.get("keyframe velocities", 0.0),
+                                                difference(qvel, model.key_qvel[k]))
 
 
 def compare(path, evaluate):
@@ -234,7 +246,71 @@ def compare(path, evaluate):
     return report | ({"disagree": wrong} if wrong else {})
 
 
+def state_figures(model, data, q):
+    """Centre of mass and mass matrix at a configuration of saltus, in its coordinates."""
+    bodies = moving(model)
+    data.qpos[:] = to_mujoco(q, quaternion_starts(model))
+    mujoco.mj_kinematics(model, data)
+    mujoco.mj_comPos(model, data)
+    mujoco.mj_crb(model, data)
+    x = velocity_map(model, data)
+    m = x.T @ dense_mass_matrix(model, data) @ x
+    mass = float(model.body_mass[bodies].sum())
+    com = (model.body_mass[bodies] @ data.xipos[bodies] / mass).tolist() if bodies else None
+    return {"mass": mass, "com": com, "mass_matrix": m.ravel().tolist()}
+
+
+def figures(path, evaluate):
+    """MuJoCo's figures at the configurations that saltus draws, for a test to keep."""
+    ours = json.loads(subprocess.run([evaluate, path], capture_output=True, text=True, check=True).stdout)
+    model = mujoco.MjModel.from_xml_path(path)
+    data = mujoco.MjData(model)
+    states = [{"q": state["q"]} | state_figures(model, data, state["q"]) for state in ours["states"]]
+    by = f"MuJoCo {mujoco.__version__}, by tools/peers/mjcf.py --figures"
+    return {"figures": by, "mass": states[0]["mass"], "states": states}
+
+
+def random_configuration(model, rng):
+    """In saltus's coordinates: any number will do for a joint, and any unit quaternion."""
+    q = rng.uniform(-1.0, 1.0, model.nq)
+    for at in quaternion_starts(model):
+        q[at : at + 4] = rng.normal(size=4)
+        q[at : at + 4] /= np.linalg.norm(q[at : at + 4])
+    return q
+
+
+def dump_case(path, states=3):
+    """MuJoCo's side of one file. Joints have MuJoCo's order, which is that of the model."""
+    case = {"file": "/".join(path.split(os.sep)[-2:]), "path": path, "format": "mjcf", "free_flyer": False}
+    case["same_order"] = True
+    try:
+        model = mujoco.MjModel.from_xml_path(path)
+    except ValueError as error:
+        return case | {"error": str(error)}
+    data = mujoco.MjData(model)
+    rng = np.random.default_rng(zlib.crc32(case["file"].encode()))
+    ends = [*model.jnt_qposadr[1:].tolist(), model.nq], [*model.jnt_dofadr[1:].tolist(), model.nv]
+    spans = [(f"#{k}", int(model.jnt_qposadr[k]), ends[0][k], int(model.jnt_dofadr[k]), ends[1][k])
+             for k in range(model.njnt)]
+    case["joints"] = [{"name": name, "first_v": v, "nv": v_end - v} for name, _, _, v, v_end in spans]
+    case["states"] = []
+    for _ in range(states):
+        q = random_configuration(model, rng)
+        by_joint = {name: q[start:end].tolist() for name, start, end, _, _ in spans}
+        case["states"].append({"q": by_joint} | state_figures(model, data, q))
+    return case
+
+
 def main():
+    if sys.argv[1] == "--figures":
+        print(json.dumps(figures(sys.argv[3], sys.argv[2])))
+        return 0
+    if sys.argv[1] == "--dump":
+        os.makedirs(os.path.dirname(sys.argv[2]) or ".", exist_ok=True)
+        with open(sys.argv[2], "w", encoding="utf-8") as out:
+            cases = [dump_case(path) for path in suites()]
+            json.dump({"versions": {"mujoco": mujoco.__version__}, "cases": cases}, out)
+        return 0
     evaluate, *files = sys.argv[1:]
     reports = []
     for path in files or suites():

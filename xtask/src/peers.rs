@@ -14,8 +14,10 @@ use crate::process::{cargo, command, must_succeed, probe, root, target_dir};
 
 const REQUIREMENTS: &str = "tools/peers/requirements.txt";
 const EXPORT: &str = "tools/peers/export_timing.py";
-/// Dumps what the peers make of robot files.
+/// Dumps what Pinocchio makes of URDF files.
 const LOADERS: &str = "tools/peers/loaders.py";
+/// Dumps what MuJoCo makes of MJCF files.
+const MJCF: &str = "tools/peers/mjcf.py";
 const PROJECT: &str = "tools/peers/pinocchio_timing";
 
 /// What a Python needs to make virtual environments; Debian ships it apart.
@@ -116,7 +118,8 @@ fn export_robots(folder: &Path, python: &Path) -> Result<()> {
 
 /// Writes what the peers make of their robot files.
 fn dump_loader_figures(folder: &Path, python: &Path) -> Result<()> {
-    must_succeed(command(python).arg(LOADERS).arg(folder.join("loaders/urdf.json")))
+    must_succeed(command(python).arg(LOADERS).arg(folder.join("loaders/urdf.json")))?;
+    must_succeed(command(python).arg(MJCF).arg("--dump").arg(folder.join("loaders/mjcf.json")))
 }
 
 /// Runs the Rust side, which starts the C++ side in turns with itself.

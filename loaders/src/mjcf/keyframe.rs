@@ -13,6 +13,8 @@ use crate::warning::Warnings;
 use crate::xml::Element;
 
 const KNOWN: [&str; 5] = ["name", "time", "qpos", "qvel", "ctrl"];
+/// More numbers than 16-bit indices can count are refused before they are compared.
+const MAX_NUMBERS: usize = 1 << 16;
 /// Name of the keyframe that holds the robot as the file places it.
 pub(super) const INITIAL: &str = "qpos0";
 
@@ -34,7 +36,7 @@ pub(super) fn read<'d>(
         }
         warnings.unknown(element, &KNOWN, &[]);
         let numbers = |name: &str, expected: usize| {
-            let values = element.floats(name, expected)?;
+            let values = element.floats(name, MAX_NUMBERS)?;
             match values {
                 Some(values) if values.len() != expected => {
                     Err(element.unexpected(name, format!("{expected} finite numbers, as the joints and motors need")))
@@ -94,9 +96,10 @@ fn velocity(joints: &[JointPart<'_>], qpos: &[f64], qvel: &[f64]) -> Vec<f64> {
     let (mut at_q, mut at_v) = (0, 0);
     for part in joints {
         let kind = part.joint.kind;
-        if let (Kind::Free, Some(turn)) = (kind, quaternion(&qpos[at_q + 3..at_q + kind.nq()])) {
-            let linear = turn.inverse() * Vector3::from_column_slice(&qvel[at_v..at_v + 3]);
-            v[at_v..at_v + 3].copy_from_slice(linear.as_slice());
+        let turn = qpos.get(at_q + 3..at_q + 7).and_then(quaternion);
+        if let (Kind::Free, Some(turn), Some(linear)) = (kind, turn, v.get_mut(at_v..at_v + 3)) {
+            let along_body = turn.inverse() * Vector3::from_column_slice(linear);
+            linear.copy_from_slice(along_body.as_slice());
         }
         at_q += kind.nq();
         at_v += kind.nv();

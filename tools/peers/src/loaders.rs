@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use saltus::dynamics::{self, Dynamics};
 use saltus::memory::{Arena, Block};
-use saltus::model::Model;
+use saltus::model::{BodyId, Model};
 use saltus_loaders::{LoadOptions, load};
 use serde::{Deserialize, Serialize};
 
@@ -26,6 +26,9 @@ struct Case {
     path: PathBuf,
     free_flyer: bool,
     error: Option<String>,
+    /// The joints have the order of the model, whatever their names: MJCF leaves many unnamed.
+    #[serde(default)]
+    same_order: bool,
     #[serde(default)]
     joints: Vec<PeerJoint>,
     #[serde(default)]
@@ -77,6 +80,16 @@ pub struct Report {
 struct Refused {
     file: String,
     reason: String,
+}
+
+impl Case {
+    /// What the peer calls the joint that carries a body.
+    fn joint_name<'c>(&'c self, model: Model<'c, f64>, body: BodyId) -> &'c str {
+        match self.joints.get(body.index() - 1) {
+            Some(joint) if self.same_order => &joint.name,
+            _ => model.joint_name(body),
+        }
+    }
 }
 
 /// Loads and compares everything that the scripts wrote into `folder`.
@@ -172,7 +185,7 @@ fn deviation(model: Model<'_, f64>, case: &Case) -> Result<f64> {
         let mut work = Dynamics::carve(&mut Arena::new(&mut memory), model.dims())?;
         let mut q = vec![0.0; model.nq()];
         for body in model.body_ids() {
-            let name = model.joint_name(body);
+            let name = case.joint_name(model, body);
             let theirs = state.q.get(name).with_context(|| format!("the peer has no joint \"{name}\""))?;
             let range = model.body(body).map(|body| body.q_range()).unwrap_or_default();
             anyhow::ensure!(range.len() == theirs.len(), "joint \"{name}\" has another number of coordinates");
@@ -193,7 +206,8 @@ fn deviation(model: Model<'_, f64>, case: &Case) -> Result<f64> {
 fn mass_matrix(model: Model<'_, f64>, work: &Dynamics<'_, f64>, case: &Case) -> Result<Vec<f64>> {
     let mut ours = vec![0; model.nv()];
     for joint in &case.joints {
-        let body = model.find_joint(&joint.name).and_then(|id| model.body(id));
+        let body = model.body_ids().find(|&body| case.joint_name(model, body) == joint.name);
+        let body = body.and_then(|body| model.body(body));
         let range = body.with_context(|| format!("saltus has no joint \"{}\"", joint.name))?.v_range();
         for (k, dof) in range.enumerate() {
             ours[joint.first_v + k] = dof;
