@@ -93,8 +93,7 @@ impl<'d> Meshes<'d> {
         let hull = Hull::of(&mesh.vertices, self.files.options.max_hull_vertices)
             .map_err(|error| geom.error(LoadProblem::Malformed { reason: format!("mesh \"{name}\": {error}") }))?;
         let file = self.assets.get(name).map(|asset| self.path(asset)).transpose()?.unwrap_or_default();
-        let (hull_vertices, kept_vertices) = (hull.full_vertices, hull.vertices.len());
-        self.reports.push(HullReport { file, hull_vertices, kept_vertices });
+        self.reports.push(HullReport::of(file, &hull));
         let hull = Rc::new(hull);
         self.hulls.insert(name.to_owned(), hull.clone());
         Ok(hull)
