@@ -101,6 +101,8 @@ pub struct Limits {
     pub file_bytes: u64,
     /// Elements within elements.
     pub depth: usize,
+    /// Attributes of one element.
+    pub attributes: usize,
     /// Elements, texts and comments of one file.
     pub nodes: u32,
     /// Vertices of one mesh.
@@ -109,6 +111,8 @@ pub struct Limits {
     pub meshes: usize,
     /// Links, and joints, of one robot.
     pub bodies: usize,
+    /// Collision shapes of one robot; those that may meet are found in pairs.
+    pub geometries: usize,
 }
 
 impl Default for Limits {
@@ -116,10 +120,12 @@ impl Default for Limits {
         Self {
             file_bytes: 64 << 20,
             depth: 256,
+            attributes: 256,
             nodes: 1_000_000,
             mesh_vertices: 2_000_000,
             meshes: 1000,
             bodies: 10_000,
+            geometries: 10_000,
         }
     }
 }
@@ -150,7 +156,9 @@ pub fn load(path: impl AsRef<Path>, options: &LoadOptions) -> Result<Loaded, Loa
 ///
 /// let pendulum = r#"<robot name="pendulum">
 ///     <link name="base"/>
-///     <link name="rod"><inertial><mass value="1"/><inertia ixx=".1" ixy="0" ixz="0" iyy=".1" iyz="0" izz=".1"/></inertial></link>
+///     <link name="rod"><inertial>
+///         <mass value="1"/><inertia ixx=".1" ixy="0" ixz="0" iyy=".1" iyz="0" izz=".1"/>
+///     </inertial></link>
 ///     <joint name="hinge" type="continuous"><parent link="base"/><child link="rod"/><axis xyz="0 1 0"/></joint>
 /// </robot>"#;
 /// let robot = load_text(Path::new("pendulum.urdf"), pendulum, &LoadOptions::default())?;

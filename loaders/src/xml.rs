@@ -44,7 +44,7 @@ pub struct XmlFile<'t> {
 impl<'t> XmlFile<'t> {
     /// Parses `text`, which was read from `path`.
     pub fn parse(path: &Path, text: &'t str, limits: &Limits) -> Result<Self, LoadError> {
-        check_depth(path, text, limits)?;
+        check_shape(path, text, limits)?;
         // A document type may define entities; robots have no use for them, and they expand without bound.
         let options = ParsingOptions { allow_dtd: false, nodes_limit: limits.nodes, ..ParsingOptions::default() };
         let document = Document::parse_with_options(text, options).map_err(|error| {
@@ -72,9 +72,9 @@ fn without_position(error: &roxmltree::Error) -> String {
     excerpt(&text[..end])
 }
 
-/// Rejects nesting beyond the limit before the parser sees it, which may recurse. Counts tags only; anything that is
-/// not well-formed is left to the parser.
-fn check_depth(path: &Path, text: &str, limits: &Limits) -> Result<(), LoadError> {
+/// Rejects what would cost the parser more than its length: it may recurse over nested elements, and compares every
+/// attribute of an element with every other. Looks at tags only; what is not well-formed is left to the parser.
+fn check_shape(path: &Path, text: &str, limits: &Limits) -> Result<(), LoadError> {
     let bytes = text.as_bytes();
     let (mut depth, mut line, mut k) = (0_usize, 1_u32, 0);
     while k < bytes.len() {
@@ -90,7 +90,12 @@ fn check_depth(path: &Path, text: &str, limits: &Limits) -> Result<(), LoadError
             depth = depth.saturating_sub(1);
             2
         } else if rest.starts_with(b"<") {
-            let length = tag_length(rest);
+            let (length, attributes) = measure_tag(rest);
+            if attributes > limits.attributes {
+                let problem =
+                    LoadProblem::TooLarge { what: "attributes of an element", limit: limits.attributes as u64 };
+                return Err(LoadError { line: Some(line), ..LoadError::of_file(path, problem) });
+            }
             if !rest[..length].ends_with(b"/>") {
                 depth += 1;
             }
@@ -108,18 +113,19 @@ fn check_depth(path: &Path, text: &str, limits: &Limits) -> Result<(), LoadError
     Ok(())
 }
 
-/// Length of the tag that `bytes` starts with, its `>` included; quoted values may contain one.
-fn tag_length(bytes: &[u8]) -> usize {
-    let mut quote = None;
+/// Length of the tag that `bytes` starts with, its `>` included, and its attributes; quoted values may contain anything.
+fn measure_tag(bytes: &[u8]) -> (usize, usize) {
+    let (mut quote, mut attributes) = (None, 0);
     for (k, &byte) in bytes.iter().enumerate() {
         match (quote, byte) {
-            (None, b'>') => return k + 1,
+            (None, b'>') => return (k + 1, attributes),
             (None, b'"' | b'\'') => quote = Some(byte),
+            (None, b'=') => attributes += 1,
             (Some(open), _) if byte == open => quote = None,
             _ => {}
         }
     }
-    bytes.len()
+    (bytes.len(), attributes)
 }
 
 /// An element and the file it stands in.
@@ -354,6 +360,12 @@ mod tests {
         assert_eq!(parse_error("<a x='>'><!-- <b><b><b> --><c/></a>"), "");
         let many = format!("<a>{}</a>", "<b/>".repeat(60));
         assert_eq!(parse_error(&many), "f.xml:1: more than 50 XML nodes");
+    }
+
+    #[test]
+    fn attributes_are_bounded() {
+        let many: String = (0..300).map(|k| format!(" a{k}='='")).collect();
+        assert_eq!(parse_error(&format!("<a>\n<b{many}/></a>")), "f.xml:2: more than 256 attributes of an element");
     }
 
     #[test]

@@ -16,6 +16,8 @@ pub struct Hull {
     pub triangles: Vec<[u32; 3]>,
     /// Corners of the hull before some were left out.
     pub full_vertices: usize,
+    /// How far the farthest corner that was left out stands outside, metres.
+    pub deviation_m: f64,
 }
 
 /// Points that have no hull.
@@ -57,14 +59,18 @@ const FLAT: f64 = 1e-6;
 const MAX_CANDIDATES: usize = 1500;
 /// Directions whose farthest points make the coarse hull.
 const COARSE: usize = 100;
+/// Corners that are added to a reduced hull before it is made anew.
+const BATCH: usize = 6;
+/// Corners added together lie this many times farther apart than they stand out.
+const APART: f64 = 8.0;
 /// Directions whose farthest points are tried where all points are too crowded.
 const THINNER: [usize; 3] = [400, 100, 30];
 /// How far a point may lie outside the hull that was found, relative to the hull's length.
 const OUTSIDE: f64 = 1e-6;
 
 impl Hull {
-    /// Hull of points, with at most `max_vertices` corners: those that lie farthest apart from each other, so the hull
-    /// shrinks a little where many lie close together. The same points give the same hull.
+    /// Hull of points, with at most `max_vertices` corners: those that stand out most, so that the hull shrinks by
+    /// [`deviation_m`](Self::deviation_m) at most. The same points give the same hull.
     ///
     /// ```
     /// use nalgebra::Vector3;
@@ -85,18 +91,17 @@ impl Hull {
         let points = distinct(points);
         let spread = Spread::of(&points)?;
         let full = enclose_or_thin(&candidates(points, &spread), &spread)?;
-        let full_vertices = full.vertices.len();
-        if full_vertices <= max_vertices {
+        if full.vertices.len() <= max_vertices {
             return Ok(full);
         }
-        let kept = farthest_apart(&full.vertices, max_vertices);
-        Ok(Self { full_vertices, ..enclose_or_thin(&kept, &spread)? })
+        reduce(full, max_vertices, &spread)
     }
 
     /// The hull with every coordinate scaled; a mirroring turns the triangles round.
     pub fn scaled(&self, scale: &Vector3<f64>) -> Self {
         let mut hull = self.clone();
         hull.vertices.iter_mut().for_each(|vertex| vertex.component_mul_assign(scale));
+        hull.deviation_m *= scale.amax();
         if scale.product() < 0.0 {
             hull.triangles.iter_mut().for_each(|triangle| triangle.swap(1, 2));
         }
@@ -170,18 +175,20 @@ fn candidates(points: Vec<Vector3<f64>>, spread: &Spread) -> Vec<Vector3<f64>> {
 
 /// The points that are not strictly inside a hull: its corners stay.
 fn outside(mut points: Vec<Vector3<f64>>, hull: &Hull) -> Vec<Vector3<f64>> {
-    let planes: Vec<(Vector3<f64>, f64)> = hull
-        .triangles
-        .iter()
-        .filter_map(|triangle| {
-            let [a, b, c] = triangle.map(|k| hull.vertices[k as usize]);
-            let normal = (b - a).cross(&(c - a)).try_normalize(0.0)?;
-            Some((normal, normal.dot(&a)))
-        })
-        .collect();
+    let planes = planes(hull);
     let corners: BTreeSet<[u64; 3]> = hull.vertices.iter().map(bits).collect();
     points.retain(|p| planes.iter().any(|(normal, offset)| normal.dot(p) > *offset) || corners.contains(&bits(p)));
     points
+}
+
+/// Outward normal and distance from the origin of each triangle.
+fn planes(hull: &Hull) -> Vec<(Vector3<f64>, f64)> {
+    let plane = |triangle: &[u32; 3]| {
+        let [a, b, c] = triangle.map(|k| hull.vertices[k as usize]);
+        let normal = (b - a).cross(&(c - a)).try_normalize(0.0)?;
+        Some((normal, normal.dot(&a)))
+    };
+    hull.triangles.iter().filter_map(plane).collect()
 }
 
 fn bits(point: &Vector3<f64>) -> [u64; 3] {
@@ -236,7 +243,7 @@ fn enclose(points: &[Vector3<f64>], spread: &Spread) -> Result<Hull, HullError> 
     let given: BTreeMap<[u64; 3], &Vector3<f64>> = points.iter().map(|point| (bits(&scaled(point)), point)).collect();
     let corner = |vertex: &Vector3<f64>| given.get(&bits(vertex)).map(|&&point| point);
     let vertices: Vec<_> = vertices.iter().map(corner).collect::<Option<_>>().ok_or(HullError::NotFound)?;
-    Ok(Hull { full_vertices: vertices.len(), vertices, triangles })
+    Ok(Hull { full_vertices: vertices.len(), vertices, triangles, deviation_m: 0.0 })
 }
 
 /// Whether the triangles close up, and no point lies outside.
@@ -255,33 +262,70 @@ fn encloses(
         })
 }
 
-/// A subset of `count` points: six extreme ones, then always the one farthest from those chosen. O(points · count).
-fn farthest_apart(points: &[Vector3<f64>], count: usize) -> Vec<Vector3<f64>> {
-    let mut distance = vec![f64::INFINITY; points.len()];
-    let mut chosen = Vec::with_capacity(count);
-    let choose = |index: usize, chosen: &mut Vec<usize>, distance: &mut [f64]| {
-        if chosen.len() < count && !chosen.contains(&index) {
-            chosen.push(index);
-            for (d, point) in distance.iter_mut().zip(points) {
-                *d = d.min((point - points[index]).norm_squared());
-            }
-        }
-    };
-    for axis in 0..3 {
-        for sign in [1.0, -1.0] {
-            let extreme =
-                (0..points.len()).max_by(|&a, &b| (sign * points[a][axis]).total_cmp(&(sign * points[b][axis])));
-            choose(extreme.unwrap_or(0), &mut chosen, &mut distance);
-        }
-    }
-    while chosen.len() < count {
-        let next = (0..points.len()).max_by(|&a, &b| distance[a].total_cmp(&distance[b])).unwrap_or(0);
-        if distance[next] <= 0.0 {
+/// The hull of at most `count` of a hull's corners. O(corners · count²).
+fn reduce(full: Hull, count: usize, spread: &Spread) -> Result<Hull, HullError> {
+    let evenly = || enclose(&extreme_points(&full.vertices, count, spread), spread);
+    let hull = grow(&full.vertices, count, spread).or_else(|_| evenly())?;
+    let deviation_m = distances(&full.vertices, &hull).iter().fold(0.0, |most: f64, (distance, _)| most.max(*distance));
+    Ok(Hull { full_vertices: full.vertices.len(), deviation_m, ..hull })
+}
+
+/// From six extreme corners on, adds those that stand out most.
+fn grow(corners: &[Vector3<f64>], count: usize, spread: &Spread) -> Result<Hull, HullError> {
+    let mut kept = axis_extremes(corners, count);
+    let mut hull = enclose(&kept, spread)?;
+    while kept.len() < count {
+        let mut standing_out = distances(corners, &hull);
+        standing_out.sort_by(|(a, _), (b, _)| b.total_cmp(a));
+        let next = most_prominent(&standing_out, BATCH.min(count - kept.len()));
+        if next.is_empty() {
             break;
         }
-        choose(next, &mut chosen, &mut distance);
+        kept.extend(next);
+        hull = enclose_or_thin(&kept, spread)?;
     }
-    chosen.into_iter().map(|index| points[index]).collect()
+    Ok(hull)
+}
+
+/// The farthest points along each axis, both ways, and enough others for a solid.
+fn axis_extremes(points: &[Vector3<f64>], count: usize) -> Vec<Vector3<f64>> {
+    let mut extremes: Vec<Vector3<f64>> = Vec::new();
+    for (axis, sign) in (0..3).flat_map(|axis| [(axis, 1.0), (axis, -1.0)]) {
+        let reach = |point: &Vector3<f64>| sign * point[axis];
+        let farthest = points.iter().max_by(|a, b| reach(a).total_cmp(&reach(b)));
+        extremes.extend(farthest.filter(|point| !extremes.contains(point)).copied().as_slice());
+    }
+    let middle = extremes.iter().sum::<Vector3<f64>>() / extremes.len().max(1) as f64;
+    // Extremes of a diagonal rod are two points; what lies farthest from their middle and each other makes a solid.
+    while extremes.len() < 4.max(count.min(6)) && extremes.len() < points.len() {
+        let distance = |point: &Vector3<f64>| {
+            extremes.iter().chain([&middle]).map(|e| (point - e).norm_squared()).fold(f64::INFINITY, f64::min)
+        };
+        let Some(farthest) = points.iter().max_by(|a, b| distance(a).total_cmp(&distance(b))) else { break };
+        extremes.push(*farthest);
+    }
+    extremes.truncate(count);
+    extremes
+}
+
+/// How far each point stands out of a hull, negative inside.
+fn distances(points: &[Vector3<f64>], hull: &Hull) -> Vec<(f64, Vector3<f64>)> {
+    let planes = planes(hull);
+    let reach = |p: &Vector3<f64>| planes.iter().map(|(n, offset)| n.dot(p) - offset).fold(f64::NEG_INFINITY, f64::max);
+    points.iter().map(|point| (reach(point), *point)).collect()
+}
+
+/// Some of the points that stand out most, given in descending order, none so close to another that it would be inside
+/// the hull with that one.
+fn most_prominent(points: &[(f64, Vector3<f64>)], count: usize) -> Vec<Vector3<f64>> {
+    let most = points.first().map_or(0.0, |(distance, _)| *distance);
+    let mut chosen: Vec<Vector3<f64>> = Vec::new();
+    for (distance, point) in points.iter().take_while(|(distance, _)| *distance > 0.0 && *distance >= 0.5 * most) {
+        if chosen.len() < count && chosen.iter().all(|other| (other - point).norm() > APART * distance) {
+            chosen.push(*point);
+        }
+    }
+    chosen
 }
 
 #[cfg(test)]
@@ -305,6 +349,18 @@ mod tests {
         let hull = Hull::of(&ball(1000, 1), 32).unwrap();
         assert_eq!((hull.vertices.len(), hull.full_vertices), (32, 1000));
         assert_eq!(hull.triangles.len(), 60);
+        assert!(hull.deviation_m > 0.0 && hull.deviation_m < 0.2, "{}", hull.deviation_m);
+    }
+
+    #[test]
+    fn a_rod_on_the_diagonal_can_be_reduced() {
+        let along = Vector3::new(1.0, 1.0, 1.0);
+        let points: Vec<_> =
+            (0..2).flat_map(|end| ball(100, 4 + end).into_iter().map(move |p| 0.01 * p + end as f64 * along)).collect();
+        for limit in [4, 5, 8, 20] {
+            let hull = Hull::of(&points, limit).unwrap();
+            assert!(hull.vertices.len() <= limit && hull.deviation_m < 0.03, "{limit}: {}", hull.deviation_m);
+        }
     }
 
     #[test]

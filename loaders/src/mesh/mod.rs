@@ -26,7 +26,7 @@ pub struct Mesh {
 }
 
 /// What became of a mesh file.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct HullReport {
     /// The mesh.
     pub file: PathBuf,
@@ -34,6 +34,20 @@ pub struct HullReport {
     pub hull_vertices: usize,
     /// Vertices that the model keeps of these.
     pub kept_vertices: usize,
+    /// How far the farthest vertex that was left out stands outside, metres, before any scaling.
+    pub deviation_m: f64,
+}
+
+impl HullReport {
+    /// Of the hull that was made from a file.
+    pub fn of(file: PathBuf, hull: &Hull) -> Self {
+        Self {
+            file,
+            hull_vertices: hull.full_vertices,
+            kept_vertices: hull.vertices.len(),
+            deviation_m: hull.deviation_m,
+        }
+    }
 }
 
 /// Reads a mesh; the file's name says which format it is.

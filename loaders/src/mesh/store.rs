@@ -46,12 +46,7 @@ impl HullStore {
 
     /// What became of each mesh.
     pub fn into_reports(self) -> Vec<HullReport> {
-        let report = |(file, hull): (PathBuf, Hull)| HullReport {
-            file,
-            hull_vertices: hull.full_vertices,
-            kept_vertices: hull.vertices.len(),
-        };
-        self.hulls.into_iter().map(report).collect()
+        self.hulls.into_iter().map(|(file, hull)| HullReport::of(file, &hull)).collect()
     }
 
     fn make(&self, path: &Path) -> Result<Hull, LoadError> {

@@ -98,8 +98,7 @@ impl<'d> Meshes<'d> {
             .map_err(|error| geom.error(LoadProblem::Malformed { reason: format!("mesh \"{name}\": {error}") }))?;
         let asset = self.assets.get(name).filter(|asset| asset.element.attribute("vertex").is_none());
         let file = asset.map(|asset| self.path(asset)).transpose()?.unwrap_or_else(|| PathBuf::from(name));
-        let (hull_vertices, kept_vertices) = (hull.full_vertices, hull.vertices.len());
-        self.reports.push(HullReport { file, hull_vertices, kept_vertices });
+        self.reports.push(HullReport::of(file, &hull));
         let hull = Rc::new(hull);
         self.hulls.insert(name.to_owned(), hull.clone());
         Ok(hull)

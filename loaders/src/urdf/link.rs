@@ -29,11 +29,16 @@ pub(super) fn read_all<'d>(
     warnings: &mut Warnings,
 ) -> Result<Links<'d>, LoadError> {
     let mut links = Links::new();
+    let mut shapes = 0;
     for element in robot.children_named("link") {
         if links.len() == options.limits.bodies {
             return Err(element.too_many("links", options.limits.bodies));
         }
         let link = read(element, options, hulls, warnings)?;
+        shapes += link.collisions.len();
+        if shapes > options.limits.geometries {
+            return Err(element.too_many("collision shapes", options.limits.geometries));
+        }
         if let Some(first) = links.insert(link.name, link) {
             let line = first.element.line();
             return Err(element.inconsistent(format!("a link of this name stands already on line {line}")));

@@ -76,7 +76,7 @@ pub struct Report {
     lenient: Option<Box<Report>>,
 }
 
-#[derive(PartialEq, Serialize)]
+#[derive(Serialize)]
 struct Refused {
     file: String,
     reason: String,
@@ -131,8 +131,8 @@ impl Report {
             Ok(robot) => robot,
             Err(error) => {
                 let refused = note(without_folder(&error.to_string(), case));
-                // The second base of a file seldom has another reason.
-                if !self.refused.contains(&refused) {
+                // One reason for each file: its second base seldom has another.
+                if !self.refused.iter().any(|other| other.file == refused.file) {
                     self.refused.push(refused);
                 }
                 return false;
