@@ -192,10 +192,10 @@ fn deviation(model: Model<'_, f64>, case: &Case) -> Result<f64> {
             q[range].copy_from_slice(theirs);
         }
         dynamics::update(model, &q, &vec![0.0; model.nv()], &mut work)?;
-        dynamics::mass_matrix(model, &mut work);
+        dynamics::mass_matrix(model, &mut work)?;
         worst = worst.max(relative(&[model.total_mass()], &[state.mass]));
         if let Some(com) = state.com {
-            worst = worst.max(relative(dynamics::center_of_mass(model, &work).position_world.as_slice(), &com));
+            worst = worst.max(relative(dynamics::center_of_mass(&work).position_world.as_slice(), &com));
         }
         worst = worst.max(relative(&mass_matrix(model, &work, case)?, &state.mass_matrix));
     }
