@@ -232,6 +232,24 @@ fn meshes_become_hulls_with_their_scale() {
 }
 
 #[test]
+fn a_mesh_may_stand_in_the_file_itself() {
+    let corners = "vertex='0 0 0 1 0 0 0 1 0 0 0 1'";
+    for faces in ["", "face='0 2 1 0 1 3 1 2 3 0 3 2'"] {
+        let loaded = robot(&format!(
+            "<asset><mesh name='wedge' {corners} {faces}/></asset>\
+             <worldbody><body><freejoint/><geom type='mesh' mesh='wedge' density='6'/></body></worldbody>"
+        ));
+        let model = loaded.model.model();
+        assert!((model.total_mass() - 1.0).abs() < 1e-12);
+        assert_eq!(model.hull(&model.geometries[0].shape).len(), 4);
+    }
+    let broken = "<mujoco><asset><mesh name='m' vertex='0 0 0 1 0 0 0 1 0 0 0 1' face='0 1 4'/></asset>\
+                  <worldbody><body><freejoint/><geom type='mesh' mesh='m'/></body></worldbody></mujoco>";
+    let error = read(broken).unwrap_err().to_string();
+    assert!(error.contains("face=\"0 1 4\": expected three indices of vertices"), "{error}");
+}
+
+#[test]
 fn what_is_not_read_is_named() {
     let loaded = robot(
         "<equality/><option integrator='RK4'/><default><geom solref='.1 1'/></default><visual/>\

@@ -9,6 +9,7 @@ use saltus::spatial::{Inertia, Symmetric3};
 
 use super::defaults::{ClassId, Defaults};
 use super::files::{Files, beside, find_file};
+use crate::Limits;
 use crate::error::{LoadError, LoadProblem};
 use crate::mesh::{self, Hull, HullReport, Mesh};
 use crate::warning::Warnings;
@@ -32,7 +33,7 @@ pub(super) struct Meshes<'d> {
 }
 
 /// Attributes that are read.
-const KNOWN: [&str; 5] = ["name", "class", "file", "scale", "inertia"];
+const KNOWN: [&str; 7] = ["name", "class", "file", "scale", "inertia", "vertex", "face"];
 
 impl<'d> Meshes<'d> {
     pub fn read(
@@ -74,7 +75,10 @@ impl<'d> Meshes<'d> {
         if self.open.len() >= limits.meshes {
             return Err(geom.error(LoadProblem::TooLarge { what: "meshes", limit: limits.meshes as u64 }));
         }
-        let mut mesh = mesh::read(&self.path(asset)?, limits)?;
+        let mut mesh = match asset.element.attribute("vertex") {
+            Some(_) => written_out(asset.element, limits)?,
+            None => mesh::read(&self.path(asset)?, limits)?,
+        };
         mesh.vertices.iter_mut().for_each(|vertex| vertex.component_mul_assign(&asset.scale));
         if asset.scale.product() < 0.0 {
             mesh.triangles.iter_mut().for_each(|triangle| triangle.swap(1, 2));
@@ -92,7 +96,8 @@ impl<'d> Meshes<'d> {
         let mesh = self.mesh(geom, name)?;
         let hull = Hull::of(&mesh.vertices, self.files.options.max_hull_vertices)
             .map_err(|error| geom.error(LoadProblem::Malformed { reason: format!("mesh \"{name}\": {error}") }))?;
-        let file = self.assets.get(name).map(|asset| self.path(asset)).transpose()?.unwrap_or_default();
+        let asset = self.assets.get(name).filter(|asset| asset.element.attribute("vertex").is_none());
+        let file = asset.map(|asset| self.path(asset)).transpose()?.unwrap_or_else(|| PathBuf::from(name));
         self.reports.push(HullReport::of(file, &hull));
         let hull = Rc::new(hull);
         self.hulls.insert(name.to_owned(), hull.clone());
@@ -130,12 +135,32 @@ impl<'d> Meshes<'d> {
     fn path(&self, asset: &Asset<'d>) -> Result<PathBuf, LoadError> {
         let name = match asset.element.attribute("file") {
             Some(name) => name,
-            None => return Err(asset.element.unsupported("a mesh without a file; write it to an STL or OBJ file")),
+            None => return Err(asset.element.missing("attribute file or vertex")),
         };
         let name = if self.strip_path { name.rsplit(['/', '\\']).next().unwrap_or(name) } else { name };
         let main = self.files.root.file();
         let found = find_file(name, self.folder, asset.element, main, self.files.options);
         Ok(found.unwrap_or_else(|| beside(main).join(self.folder).join(name)))
+    }
+}
+
+/// A mesh whose vertices stand in the file itself; without faces it is their convex hull.
+fn written_out(element: Element<'_>, limits: &Limits) -> Result<Mesh, LoadError> {
+    let numbers = element.floats("vertex", 3 * limits.mesh_vertices)?.unwrap_or_default();
+    let (vertices, []) = numbers.as_chunks::<3>() else {
+        return Err(element.unexpected("vertex", "three numbers for each vertex"));
+    };
+    let vertices: Vec<Vector3<f64>> = vertices.iter().map(|&vertex| vertex.into()).collect();
+    let Some(faces) = element.floats("face", 6 * limits.mesh_vertices)? else {
+        let hull = Hull::of(&vertices, usize::MAX)
+            .map_err(|error| element.error(LoadProblem::Malformed { reason: error.to_string() }))?;
+        return Ok(Mesh { vertices: hull.vertices, triangles: hull.triangles });
+    };
+    let index = |x: f64| Some(x as u32).filter(|&k| f64::from(k) == x && (k as usize) < vertices.len());
+    let corners: Option<Vec<u32>> = faces.into_iter().map(index).collect();
+    match corners.as_deref().map(<[u32]>::as_chunks::<3>) {
+        Some((triangles, [])) => Ok(Mesh { triangles: triangles.to_vec(), vertices }),
+        _ => Err(element.unexpected("face", "three indices of vertices for each triangle, from 0")),
     }
 }
 
