@@ -46,10 +46,10 @@ fn center_and_mass_matrix(model: Model<'_, f64>, q: &[f64]) -> (Vec<f64>, Vec<f6
     let mut memory = vec![Block::EMPTY; Dynamics::<f64>::blocks(model.dims())];
     let mut work = Dynamics::carve(&mut Arena::new(&mut memory), model.dims()).expect("the arena was sized for it");
     dynamics::update(model, q, &vec![0.0; nv], &mut work).expect("q and v have the model's length");
-    dynamics::mass_matrix(model, &mut work);
+    dynamics::mass_matrix(model, &mut work).unwrap();
     let m = work.mass_matrix_view(model.dims());
     let full = (0..nv * nv).map(|k| m[((k / nv).max(k % nv), (k / nv).min(k % nv))]).collect();
-    (dynamics::center_of_mass(model, &work).position_world.as_slice().to_vec(), full)
+    (dynamics::center_of_mass(&work).position_world.as_slice().to_vec(), full)
 }
 
 /// The warnings without their positions.
