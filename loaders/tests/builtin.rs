@@ -72,7 +72,9 @@ fn a_baked_model_computes_the_same_bits_as_the_loaded_one() {
     assert_eq!(baked_f32::DIMS, go1.model().dims());
     assert_eq!(baked_f32::MODEL.find_keyframe("rest"), go1.model().find_keyframe("rest"));
     assert_eq!(baked_f32::MODEL.pairs, go1.model().pairs);
-    assert_eq!(accelerations(baked_f64::MODEL), accelerations(mixed_tree().model()));
+    let mixed = mixed_tree();
+    assert_eq!(accelerations(baked_f64::MODEL), accelerations(mixed.model()));
+    assert_eq!(baked_f64::DIMS, mixed.model().dims());
 }
 
 /// A tree with joints of every type.
