@@ -28,6 +28,10 @@
 //! | [`memory`] | one arena, carved into workspaces | [`memory::Arena`] |
 //! | [`input`] | what can be wrong with a call | [`input::InputError`] |
 //!
+//! Around the core, in the same workspace: `loaders/` reads URDF and MJCF files, holds the built-in robots of `models/`
+//! and bakes a model into Rust source; `cli/` is the `saltus` command; `tools/testkit` and `tools/peers` serve the tests
+//! and the comparison with other programs; `xtask/` runs everything that CI runs.
+//!
 //! # In twenty lines
 //!
 //! ```
