@@ -1,5 +1,6 @@
 //! The project's chores, run as `cargo xtask <command>`.
 
+mod fuzz;
 mod packages;
 mod peers;
 mod process;
@@ -49,6 +50,10 @@ enum Chore {
     /// Builds a Python environment and a C++ program under target/peers first. Progress goes to stderr; stdout holds
     /// the result only.
     Peers(peers::Options),
+    /// Fuzz the URDF and MJCF readers, a minute each.
+    ///
+    /// Needs a nightly compiler; installs cargo-fuzz when it is missing.
+    Fuzz(fuzz::Options),
 }
 
 fn main() -> ExitCode {
@@ -60,6 +65,7 @@ fn main() -> ExitCode {
         Chore::Test { only, list: false } => Ok(steps::run(&only)),
         Chore::Setup { dry_run } => Ok(setup::run(dry_run)),
         Chore::Peers(options) => peers::run(&options).map(|()| true),
+        Chore::Fuzz(options) => fuzz::run(&options).map(|()| true),
     };
     match outcome {
         Ok(true) => ExitCode::SUCCESS,
