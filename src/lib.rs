@@ -75,6 +75,7 @@ extern crate alloc;
 #[cfg(feature = "std")]
 extern crate std;
 
+pub mod collision;
 pub mod dynamics;
 pub mod input;
 pub mod kinematics;

@@ -1,0 +1,107 @@
+//! A contact point, and the few points that one pair of geometries gives.
+
+use nalgebra::Vector3;
+
+use crate::scalar::Real;
+
+/// A point where two geometries of the model touch or nearly do.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Contact<T> {
+    /// Index in [`Model::pairs`](crate::model::Model::pairs).
+    pub pair: u16,
+    /// Where, and how far apart.
+    pub at: ManifoldPoint<T>,
+}
+
+impl<T: Real> Contact<T> {
+    /// What stays the same while two bodies touch at the same place: the pair, and which of its points.
+    pub fn key(&self) -> (u16, u16) {
+        (self.pair, self.at.feature)
+    }
+}
+
+impl<T: Real> Default for Contact<T> {
+    fn default() -> Self {
+        Self { pair: 0, at: ManifoldPoint::default() }
+    }
+}
+
+/// One point of a pair.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ManifoldPoint<T> {
+    /// Which point of the pair: the same number from step to step while the bodies touch at the same features.
+    pub feature: u16,
+    /// Between the surfaces along the normal, m; negative when they overlap.
+    pub distance: T,
+    /// Midway between the two surfaces.
+    pub position: Vector3<T>,
+    /// Unit vector from the first geometry to the second.
+    pub normal: Vector3<T>,
+}
+
+impl<T: Real> Default for ManifoldPoint<T> {
+    fn default() -> Self {
+        Self { feature: 0, distance: T::ZERO, position: Vector3::repeat(T::ZERO), normal: Vector3::repeat(T::ZERO) }
+    }
+}
+
+impl<T: Real> ManifoldPoint<T> {
+    /// The same point with the two geometries in the other order.
+    pub fn flipped(mut self) -> Self {
+        self.normal = -self.normal;
+        self
+    }
+}
+
+/// Points that one pair can give.
+const CAPACITY: usize = 4;
+
+/// The points of one pair: none when it is farther apart than the margin, up to four when faces meet.
+#[derive(Clone, Copy, Debug)]
+pub struct Manifold<T> {
+    points: [ManifoldPoint<T>; CAPACITY],
+    len: usize,
+}
+
+impl<T: Real> Manifold<T> {
+    /// No point yet.
+    pub fn new() -> Self {
+        Self { points: [ManifoldPoint::default(); CAPACITY], len: 0 }
+    }
+
+    /// The points, in ascending order of their features.
+    pub fn points(&self) -> &[ManifoldPoint<T>] {
+        &self.points[..self.len]
+    }
+
+    /// Adds a point in the order of features. When all places are taken, the shallowest of the points gives way.
+    pub fn insert(&mut self, point: ManifoldPoint<T>) {
+        if self.len == CAPACITY {
+            let shallowest = (1..self.len)
+                .fold(0, |least, k| if self.points[k].distance > self.points[least].distance { k } else { least });
+            if point.distance >= self.points[shallowest].distance {
+                return;
+            }
+            self.points.copy_within(shallowest + 1.., shallowest);
+            self.len -= 1;
+        }
+        let at = self.points().iter().position(|other| other.feature > point.feature).unwrap_or(self.len);
+        self.points.copy_within(at..self.len, at + 1);
+        self.points[at] = point;
+        self.len += 1;
+    }
+
+    /// The same points with the two geometries in the other order.
+    pub fn flipped(mut self) -> Self {
+        for point in &mut self.points[..self.len] {
+            *point = point.flipped();
+        }
+        self
+    }
+}
+
+impl<T: Real> Default for Manifold<T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
