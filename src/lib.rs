@@ -76,6 +76,7 @@ extern crate alloc;
 extern crate std;
 
 pub mod collision;
+pub mod contact;
 pub mod dynamics;
 pub mod input;
 pub mod kinematics;
@@ -84,6 +85,7 @@ pub mod memory;
 pub mod model;
 pub mod scalar;
 pub mod spatial;
+pub mod step;
 
 pub use nalgebra;
 

@@ -34,9 +34,24 @@ pub fn mass_matrix<T: Real>(model: Model<'_, T>, work: &mut Dynamics<'_, T>) -> 
 
 /// M = Lᵀ D L, from [`mass_matrix`] into [`Dynamics::factor`]. O(nv · depth²).
 pub fn factorize<T: Real>(model: Model<'_, T>, work: &mut Dynamics<'_, T>) -> Result<(), DynamicsError> {
+    factorize_with(model, &[], work)
+}
+
+/// The same for M + diag(`added`), as implicit damping and stiffness make it; nothing is added if that is empty.
+pub fn factorize_with<T: Real>(
+    model: Model<'_, T>,
+    added: &[T],
+    work: &mut Dynamics<'_, T>,
+) -> Result<(), DynamicsError> {
     check_workspace(&model, work)?;
+    if !added.is_empty() {
+        check_length("added inertia", model.nv(), added.len())?;
+    }
     work.factor.copy_from_slice(work.mass_matrix);
     let (nv, stride) = (model.nv(), model.dims().stride());
+    for (dof, added) in added.iter().enumerate() {
+        work.factor[dof * stride + dof] += *added;
+    }
     let factor = MatMut::with_stride(work.factor, nv, nv, stride);
     tree::factorize(model.tree, factor, work.inverse_pivots)
         .map_err(|error| DynamicsError::SingularMassMatrix { dof: error.pivot })
@@ -52,7 +67,7 @@ pub fn solve<T: Real>(model: Model<'_, T>, work: &Dynamics<'_, T>, x: MatMut<'_,
 
 impl<T: Real> Dynamics<'_, T> {
     /// The factor as a matrix.
-    pub(super) fn factor_view(&self, dims: Dims) -> MatRef<'_, T> {
+    pub(crate) fn factor_view(&self, dims: Dims) -> MatRef<'_, T> {
         MatRef::with_stride(self.factor, dims.nv, dims.nv, dims.stride())
     }
 

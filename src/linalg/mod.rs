@@ -7,6 +7,7 @@
 
 mod cholesky;
 mod ldlt;
+mod lu;
 mod matrix;
 mod product;
 mod rows;
@@ -15,6 +16,8 @@ mod triangular;
 
 pub use cholesky::{NotPositiveDefinite, cholesky, cholesky_solve};
 pub use ldlt::{SmallPivot, ldlt, ldlt_solve};
+pub(crate) use lu::partial_dot;
+pub use lu::{Singular, lu, lu_solve};
 pub use matrix::{MatMut, MatRef, padded};
 pub use product::{add_a_b, add_a_bt, add_at_a_upper, add_at_b};
 pub use triangular::{solve_lower, solve_upper};

@@ -126,9 +126,17 @@ pub fn solve_vector<T: Real>(tree: Tree<'_>, l: MatRef<'_, T>, inverse_pivots: &
             }
         }
     }
+    for (x, inverse) in x.iter_mut().zip(inverse_pivots) {
+        *x *= *inverse;
+    }
+    half_solve_vector(tree, l, x);
+}
+
+/// x ← L⁻¹ x for a single right-hand side.
+pub fn half_solve_vector<T: Real>(tree: Tree<'_>, l: MatRef<'_, T>, x: &mut [T]) {
     for i in 0..tree.len() {
         let row = l.row(i);
-        let mut sum = x[i] * inverse_pivots[i];
+        let mut sum = x[i];
         for run in tree.ancestor_runs(i) {
             for (x, l) in x[run.clone()].iter().zip(&row[run]) {
                 sum = (-*l).mul_add(*x, sum);

@@ -2,8 +2,8 @@
 
 /// Declares a workspace whose slices are carved from an [`Arena`](crate::memory::Arena).
 ///
-/// `[X; expression]` is a slice of that many `X`, `{ W }` another carved workspace of the same dimensions, `(X)` a
-/// plain value. The macro makes the struct, `const fn blocks(dims)` and `fn carve(arena, dims)`.
+/// `[X; expression]` is a slice of that many `X`, `{ W }` another carved workspace of the same dimensions, `{ W(dims) }`
+/// one of other dimensions, `(X)` a plain value. The macro makes the struct, `const fn blocks(dims)` and `fn carve(arena, dims)`.
 macro_rules! carved {
     (
         $(#[$outer:meta])*
@@ -45,12 +45,15 @@ macro_rules! carved {
     };
     (@type $life:lifetime $t:ident [$x:ty; $len:expr]) => { &$life mut [$x] };
     (@type $life:lifetime $t:ident {$w:ident}) => { $w<$life, $t> };
+    (@type $life:lifetime $t:ident {$w:ident($inner:expr)}) => { $w<$life, $t> };
     (@type $life:lifetime $t:ident ($x:ty)) => { $x };
     (@blocks $t:ident $dims:ident [$x:ty; $len:expr]) => { $crate::memory::blocks_for::<$x>($len) };
     (@blocks $t:ident $dims:ident {$w:ident}) => { $w::<$t>::blocks($dims) };
+    (@blocks $t:ident $dims:ident {$w:ident($inner:expr)}) => { $w::<$t>::blocks($inner) };
     (@blocks $t:ident $dims:ident ($x:ty)) => { 0 };
     (@carve $arena:ident $dims:ident [$x:ty; $len:expr]) => { $arena.slice::<$x>($len)? };
     (@carve $arena:ident $dims:ident {$w:ident}) => { $w::carve($arena, $dims)? };
+    (@carve $arena:ident $dims:ident {$w:ident($inner:expr)}) => { $w::carve($arena, $inner)? };
     (@carve $arena:ident $dims:ident ($x:ty)) => { <$x>::default() };
 }
 

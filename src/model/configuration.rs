@@ -176,6 +176,18 @@ pub fn difference<T: Real>(model: Model<'_, T>, q0: &[T], q1: &[T], v: &mut [T])
     Ok(())
 }
 
+/// Displacement of a joint from its neutral position: what its spring feels.
+pub(crate) fn displacement<T: Real>(joint: &Joint<T>, q: &[T], v: &mut [T]) {
+    let (o, i) = (T::ZERO, T::ONE);
+    match joint {
+        Joint::Revolute { .. } | Joint::Prismatic { .. } => v[0] = q[0],
+        Joint::Continuous { .. } => difference_joint(joint, &[i, o], q, v),
+        Joint::Spherical => difference_joint(joint, &[o, o, o, i], q, v),
+        Joint::Planar => difference_joint(joint, &[o, o, i, o], q, v),
+        Joint::FreeFlyer => difference_joint(joint, &[o, o, o, o, o, o, i], q, v),
+    }
+}
+
 fn difference_joint<T: Real>(joint: &Joint<T>, q0: &[T], q1: &[T], v: &mut [T]) {
     match joint {
         Joint::Revolute { .. } | Joint::Prismatic { .. } => v[0] = q1[0] - q0[0],

@@ -1,0 +1,378 @@
+//! The problem of a state: which constraints act, G by half-solves along the tree, and g.
+
+use nalgebra::Vector3;
+
+use super::{Constraint, Law, Problem, ProblemDims, Source, tangents};
+use crate::collision::Contact;
+use crate::dynamics::Dynamics;
+use crate::linalg::{MatMut, MatRef, add_at_a_upper, padded, partial_dot, tree};
+use crate::memory::carved;
+use crate::model::{Body, BodyId, Joint, Model};
+use crate::scalar::Real;
+use crate::spatial::vector::dot;
+
+/// How constraints are held where they are, and what bounces.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Stabilization<T> {
+    /// Share of a penetration, or of a loop's gap, that one step takes back: 1 − K_p of Simple 2025, Eq. 41.
+    pub recovery: T,
+    /// The speed of that at most, m/s or rad/s.
+    pub max_recovery_speed: T,
+    /// Impacts slower than this do not bounce, m/s.
+    pub bounce_threshold_m_s: T,
+    /// A joint is watched when it may come this close to its limit within the step, m or rad.
+    pub limit_margin: T,
+    /// Displacement of a contact or a limit per force, m/N; zero is rigid.
+    pub compliance_m_n: T,
+}
+
+impl<T: Real> Default for Stabilization<T> {
+    fn default() -> Self {
+        Self {
+            recovery: T::from_f64(0.2),
+            max_recovery_speed: T::ONE,
+            bounce_threshold_m_s: T::from_f64(0.01),
+            limit_margin: T::from_f64(0.02),
+            compliance_m_n: T::ZERO,
+        }
+    }
+}
+
+/// What the memory of the assembly is sized by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AssemblyDims {
+    /// Degrees of freedom.
+    pub nv: usize,
+    /// Constraints and rows.
+    pub problem: ProblemDims,
+}
+
+impl AssemblyDims {
+    const fn columns(self) -> usize {
+        self.nv * padded(self.problem.rows)
+    }
+}
+
+carved! {
+    /// The problem and what it was made from. Written by [`assemble`].
+    pub struct Assembly<'a, T>(d: AssemblyDims) {
+        constraints: [Constraint<T>; d.problem.constraints],
+        /// Jᵀ, nv × rows.
+        jacobian: [T; d.columns()],
+        /// D^(−½) L^(−ᵀ) Jᵀ, nv × rows: G is its Gram matrix.
+        half_solved: [T; d.columns()],
+        /// G, rows × rows.
+        delassus: [T; d.problem.square()],
+        /// g.
+        free_velocity: [T; d.problem.rows],
+        /// J v: velocities before the step.
+        velocity_before: [T; d.problem.rows],
+        /// What stabilization and restitution add to J v_f.
+        offset: [T; d.problem.rows],
+        /// √(1/D).
+        root_pivots: [T; d.nv],
+        /// Constraints in use.
+        count: (usize),
+        /// Rows in use.
+        rows: (usize),
+        /// The constraint of the first contact.
+        first_contact: (usize),
+        /// Constraints that did not fit.
+        dropped: (usize),
+    }
+}
+
+/// The state that the problem is about.
+#[derive(Clone, Copy, Debug)]
+pub struct Situation<'s, T> {
+    /// Configuration.
+    pub q: &'s [T],
+    /// Velocity before the step.
+    pub v: &'s [T],
+    /// Velocity after the step if nothing held.
+    pub free: &'s [T],
+    /// Contacts to take in.
+    pub contacts: &'s [Contact<T>],
+    /// Time step.
+    pub dt_s: T,
+}
+
+/// Writes the problem of a situation; the mass matrix must be factored in `dynamics`. O(nv · depth · rows + nv · rows²).
+pub fn assemble<T: Real>(
+    model: Model<'_, T>,
+    situation: &Situation<'_, T>,
+    settings: &Stabilization<T>,
+    dynamics: &Dynamics<'_, T>,
+    out: &mut Assembly<'_, T>,
+) {
+    (out.count, out.rows, out.dropped) = (0, 0, 0);
+    out.collect(model, situation, settings);
+    out.write_jacobian(model, situation.contacts, dynamics);
+    out.write_velocities(situation, settings, model);
+    out.write_delassus(model, dynamics);
+    out.add_compliance(situation, settings);
+}
+
+impl<T: Real> Assembly<'_, T> {
+    /// The problem.
+    pub fn problem(&self) -> Problem<'_, T> {
+        Problem {
+            constraints: &self.constraints[..self.count],
+            delassus: MatRef::with_stride(self.delassus, self.rows, self.rows, padded(self.rows)),
+            free_velocity: &self.free_velocity[..self.rows],
+        }
+    }
+
+    /// Jᵀ, nv × rows.
+    pub fn jacobian_transposed(&self) -> MatRef<'_, T> {
+        MatRef::with_stride(self.jacobian, self.root_pivots.len(), self.rows, padded(self.rows))
+    }
+
+    /// Rows in use.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Constraints in use.
+    pub fn len(&self) -> usize {
+        self.count
+    }
+
+    /// Whether nothing holds.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// Constraints that did not fit in the memory and were left out; contacts, which come last, go first.
+    pub fn dropped(&self) -> usize {
+        self.dropped
+    }
+
+    /// The constraint of the first contact; contacts stand in the order in which they were given.
+    pub fn first_contact(&self) -> usize {
+        self.first_contact
+    }
+
+    /// M⁻¹ Jᵀ λ. O(nv · rows).
+    pub(crate) fn velocity_change(
+        &self,
+        model: Model<'_, T>,
+        dynamics: &Dynamics<'_, T>,
+        impulses: &[T],
+        change: &mut [T],
+    ) {
+        let half = MatRef::with_stride(self.half_solved, model.nv(), self.rows, padded(self.rows));
+        for (dof, change) in change.iter_mut().enumerate() {
+            *change = self.root_pivots[dof] * partial_dot(half.row(dof), impulses);
+        }
+        tree::half_solve_vector(model.tree, dynamics.factor_view(model.dims()), change);
+    }
+
+    /// Finds what acts, in the order of [`Source`].
+    fn collect(&mut self, model: Model<'_, T>, situation: &Situation<'_, T>, settings: &Stabilization<T>) {
+        for upper in [false, true] {
+            for body in model.bodies {
+                let Some((dof, gap, rate)) = limit_gap(model, body, situation, upper) else { continue };
+                let reach = settings.limit_margin + situation.dt_s * (-rate - rate).max(T::ZERO);
+                if gap < reach {
+                    let dof = dof as u16;
+                    let source = if upper { Source::UpperLimit { dof } } else { Source::LowerLimit { dof } };
+                    self.push(Law::Unilateral, source);
+                }
+            }
+        }
+        for (dof, parameters) in model.dofs.iter().enumerate() {
+            if parameters.dry_friction > T::ZERO {
+                let bound = parameters.dry_friction * situation.dt_s;
+                self.push(Law::DryFriction { bound }, Source::DryFriction { dof: dof as u16 });
+            }
+        }
+        self.first_contact = self.count;
+        for contact in situation.contacts {
+            let (pair, feature) = contact.key();
+            let friction = model.pairs.get(usize::from(pair)).map_or(T::ZERO, |pair| pair.material.friction);
+            self.push(Law::Contact { friction }, Source::Contact { pair, feature });
+        }
+    }
+
+    fn push(&mut self, law: Law<T>, source: Source) {
+        let rows = law.rows();
+        if let Some(place) = self.constraints.get_mut(self.count).filter(|_| self.rows + rows <= self.offset.len()) {
+            *place = Constraint { law, first_row: self.rows as u16, source };
+            self.count += 1;
+            self.rows += rows;
+        } else {
+            self.dropped += 1;
+        }
+    }
+
+    fn write_jacobian(&mut self, model: Model<'_, T>, contacts: &[Contact<T>], dynamics: &Dynamics<'_, T>) {
+        let stride = padded(self.rows);
+        self.jacobian[..model.nv() * stride].fill(T::ZERO);
+        let mut contacts = contacts.iter();
+        for constraint in &self.constraints[..self.count] {
+            let column = usize::from(constraint.first_row);
+            match constraint.source {
+                Source::LowerLimit { dof } | Source::DryFriction { dof } => {
+                    self.jacobian[usize::from(dof) * stride + column] = T::ONE;
+                }
+                Source::UpperLimit { dof } => self.jacobian[usize::from(dof) * stride + column] = -T::ONE,
+                Source::Contact { .. } => {
+                    let Some(contact) = contacts.next() else { continue };
+                    let [x, y] = tangents(&contact.at.normal);
+                    let mut row = PointRows {
+                        axes: [x, y, contact.at.normal],
+                        point: contact.at.position,
+                        jacobian: self.jacobian,
+                        stride,
+                        column,
+                    };
+                    let [a, b] = bodies(model, contact);
+                    row.add(model, dynamics, b, T::ONE);
+                    row.add(model, dynamics, a, -T::ONE);
+                }
+                Source::Closure { .. } => {}
+            }
+        }
+    }
+
+    /// g = J v_f + offset.
+    fn write_velocities(&mut self, situation: &Situation<'_, T>, settings: &Stabilization<T>, model: Model<'_, T>) {
+        let (rows, stride) = (self.rows, padded(self.rows));
+        let jacobian = &self.jacobian[..model.nv() * stride];
+        multiply(jacobian, stride, situation.free, &mut self.free_velocity[..rows]);
+        multiply(jacobian, stride, situation.v, &mut self.velocity_before[..rows]);
+        let mut contacts = situation.contacts.iter();
+        self.offset[..rows].fill(T::ZERO);
+        for constraint in &self.constraints[..self.count] {
+            let row = usize::from(constraint.first_row);
+            match constraint.source {
+                Source::LowerLimit { dof } | Source::UpperLimit { dof } => {
+                    let upper = matches!(constraint.source, Source::UpperLimit { .. });
+                    let body = model.bodies.iter().find(|body| body.first_v == dof);
+                    let gap = body.and_then(|body| limit_gap(model, body, situation, upper)).map(|(_, gap, _)| gap);
+                    self.offset[row] = gap_velocity(gap.unwrap_or(T::ZERO), situation.dt_s, settings);
+                }
+                Source::Contact { pair, .. } => {
+                    let Some(contact) = contacts.next() else { continue };
+                    let restitution =
+                        model.pairs.get(usize::from(pair)).map_or(T::ZERO, |pair| pair.material.restitution);
+                    let normal = row + 2;
+                    let gap = gap_velocity(contact.at.distance, situation.dt_s, settings);
+                    let (before, free) = (self.velocity_before[normal], self.free_velocity[normal]);
+                    let meets = contact.at.distance + situation.dt_s * free < T::ZERO;
+                    let bounces = restitution > T::ZERO && before < -settings.bounce_threshold_m_s && meets;
+                    self.offset[normal] = if bounces { gap.min(restitution * before) } else { gap };
+                }
+                Source::DryFriction { .. } | Source::Closure { .. } => {}
+            }
+        }
+        for (g, offset) in self.free_velocity.iter_mut().zip(&*self.offset).take(rows) {
+            *g += *offset;
+        }
+    }
+
+    /// G = Wᵀ W, W = D^(−½) L^(−ᵀ) Jᵀ.
+    fn write_delassus(&mut self, model: Model<'_, T>, dynamics: &Dynamics<'_, T>) {
+        let (nv, rows, stride) = (model.nv(), self.rows, padded(self.rows));
+        for (root, inverse) in self.root_pivots.iter_mut().zip(&*dynamics.inverse_pivots) {
+            *root = inverse.sqrt();
+        }
+        let half = &mut self.half_solved[..nv * stride];
+        half.copy_from_slice(&self.jacobian[..nv * stride]);
+        let mut half = MatMut::with_stride(half, nv, rows, stride);
+        tree::half_solve_transposed(model.tree, dynamics.factor_view(model.dims()), half.reborrow());
+        tree::scale_rows(half.reborrow(), |dof| self.root_pivots[dof]);
+        let delassus = &mut self.delassus[..rows * stride];
+        delassus.fill(T::ZERO);
+        add_at_a_upper(MatMut::with_stride(delassus, rows, rows, stride), half.as_ref());
+        for i in 0..rows {
+            for j in 0..i {
+                delassus[i * stride + j] = delassus[j * stride + i];
+            }
+        }
+    }
+
+    /// A spring of compliance c gives σ = … + (c / Δt²) λ.
+    fn add_compliance(&mut self, situation: &Situation<'_, T>, settings: &Stabilization<T>) {
+        let compliance = settings.compliance_m_n / (situation.dt_s * situation.dt_s);
+        if compliance <= T::ZERO {
+            return;
+        }
+        let stride = padded(self.rows);
+        for constraint in &self.constraints[..self.count] {
+            if matches!(constraint.law, Law::Contact { .. } | Law::Unilateral) {
+                for row in constraint.rows() {
+                    self.delassus[row * stride + row] += compliance;
+                }
+            }
+        }
+    }
+}
+
+/// The two bodies of a contact.
+fn bodies<T: Real>(model: Model<'_, T>, contact: &Contact<T>) -> [BodyId; 2] {
+    let body = |id: crate::model::GeometryId| model.geometries.get(id.index()).map_or(BodyId::WORLD, |g| g.body);
+    model.pairs.get(usize::from(contact.pair)).map_or([BodyId::WORLD; 2], |pair| [body(pair.a), body(pair.b)])
+}
+
+/// Degree of freedom, distance to a limit and its rate, for a joint that has one.
+#[inline(always)]
+fn limit_gap<T: Real>(
+    model: Model<'_, T>,
+    body: &Body<T>,
+    situation: &Situation<'_, T>,
+    upper: bool,
+) -> Option<(usize, T, T)> {
+    if !matches!(body.joint, Joint::Revolute { .. } | Joint::Prismatic { .. }) {
+        return None;
+    }
+    let (q, dof) = (usize::from(body.first_q), usize::from(body.first_v));
+    let (range, rate) = (model.position_limits.get(q)?, *situation.v.get(dof)?);
+    let (gap, rate) = if upper { (range.upper - situation.q[q], -rate) } else { (situation.q[q] - range.lower, rate) };
+    gap.is_finite().then_some((dof, gap, rate))
+}
+
+/// What a gap φ adds to the velocity that must not be negative: φ/Δt, or a share of it to leave a penetration.
+#[inline(always)]
+fn gap_velocity<T: Real>(gap: T, dt_s: T, settings: &Stabilization<T>) -> T {
+    if gap >= T::ZERO { gap / dt_s } else { (settings.recovery * gap / dt_s).max(-settings.max_recovery_speed) }
+}
+
+/// out = J v, with Jᵀ row by row.
+fn multiply<T: Real>(jacobian_transposed: &[T], stride: usize, v: &[T], out: &mut [T]) {
+    out.fill(T::ZERO);
+    if stride == 0 {
+        return;
+    }
+    for (row, v) in jacobian_transposed.chunks_exact(stride).zip(v) {
+        for (out, j) in out.iter_mut().zip(row) {
+            *out = j.mul_add(*v, *out);
+        }
+    }
+}
+
+/// Where the rows of a point go.
+struct PointRows<'j, T> {
+    axes: [Vector3<T>; 3],
+    point: Vector3<T>,
+    jacobian: &'j mut [T],
+    stride: usize,
+    column: usize,
+}
+
+impl<T: Real> PointRows<'_, T> {
+    /// Adds the velocity of the point on a body, along the axes, per velocity of each joint that carries it.
+    #[inline(always)]
+    fn add(&mut self, model: Model<'_, T>, dynamics: &Dynamics<'_, T>, body: BodyId, sign: T) {
+        let Some(body) = model.body(body) else { return };
+        let last = body.v_range().end - 1;
+        for dof in model.tree.runs(last).flatten() {
+            let velocity = dynamics.kinematics.axis[dof].velocity_at(&self.point);
+            let entries = &mut self.jacobian[dof * self.stride + self.column..][..3];
+            for (entry, axis) in entries.iter_mut().zip(&self.axes) {
+                *entry = sign.mul_add(dot(axis, &velocity), *entry);
+            }
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! Semismooth Newton on the active modes: the default.
+
+use super::gauss_seidel::sweep;
+use super::outcome::{natural_residual, residuals};
+use super::reduced::{Linear, number_unknowns, regularize, write_defect, write_system};
+use super::{Mode, Outcome, Problem, Scratch, Solution, Solver, SolverStatus};
+use crate::linalg::{MatMut, MatRef, lu, lu_solve, padded};
+use crate::scalar::Real;
+
+/// Newton's method on Alart and Curnier's function, after a few Gauss–Seidel sweeps, and with more of them when the
+/// modes cycle.
+///
+/// A small proximal term keeps the system regular where G is singular; steps are corrections of the exact residual, so
+/// it costs no accuracy. At most `rounds · (sweeps · 2^round + iterations)` passes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Newton<T> {
+    /// Natural-map residual over the largest impulse at which it stops.
+    pub tolerance: T,
+    /// Added to the diagonal of the system, whose entries are near one.
+    pub proximal: T,
+    /// Newton iterations before it returns to sweeps.
+    pub iterations: u16,
+    /// Sweeps before the first iterations; each later round has four times as many.
+    pub sweeps: u16,
+    /// Rounds of sweeps and iterations.
+    pub rounds: u16,
+}
+
+impl<T: Real> Default for Newton<T> {
+    fn default() -> Self {
+        let proximal = if super::is_double::<T>() { 1e-10 } else { 1e-5 };
+        Self {
+            tolerance: super::default_tolerance(),
+            proximal: T::from_f64(proximal),
+            iterations: 10,
+            sweeps: 2,
+            rounds: 5,
+        }
+    }
+}
+
+impl<T: Real> Solver<T> for Newton<T> {
+    fn solve(&self, problem: &Problem<'_, T>, solution: Solution<'_, T>, scratch: &mut Scratch<'_, T>) -> Outcome<T> {
+        let Solution { impulses, velocity, modes } = solution;
+        if !super::is_finite(problem, impulses) {
+            return super::give_up(problem, impulses, velocity, modes);
+        }
+        let mut search = Search { problem, impulses, velocity, scratch, best: None, outcome: Outcome::default() };
+        let mut sweeps = self.sweeps;
+        for _ in 0..self.rounds {
+            search.sweep(sweeps);
+            if search.iterate(self) {
+                search.outcome.status = SolverStatus::Converged;
+                break;
+            }
+            search.return_to_best();
+            sweeps = sweeps.saturating_mul(4).max(1);
+        }
+        search.finish(modes)
+    }
+}
+
+struct Search<'s, 'p, 'a, T> {
+    problem: &'s Problem<'p, T>,
+    impulses: &'s mut [T],
+    velocity: &'s mut [T],
+    scratch: &'s mut Scratch<'a, T>,
+    /// Residual of `scratch.best`.
+    best: Option<T>,
+    outcome: Outcome<T>,
+}
+
+impl<T: Real> Search<'_, '_, '_, T> {
+    fn sweep(&mut self, sweeps: u16) {
+        for _ in 0..sweeps {
+            sweep(self.problem, self.impulses);
+        }
+        self.outcome.sweeps += sweeps;
+    }
+
+    /// Newton iterations; true when the residual is within the tolerance.
+    fn iterate(&mut self, settings: &Newton<T>) -> bool {
+        for iteration in 0..=settings.iterations {
+            self.problem.velocity(self.impulses, self.velocity);
+            let residual = natural_residual(self.problem, self.impulses, self.velocity);
+            if super::is_within(residual, self.impulses, settings.tolerance) {
+                return true;
+            }
+            self.remember(residual);
+            if iteration == settings.iterations || !self.take_step(settings.proximal) {
+                break;
+            }
+        }
+        false
+    }
+
+    /// One Newton step; false if the system could not be factored.
+    fn take_step(&mut self, proximal: T) -> bool {
+        let Self { problem, impulses, velocity, scratch, outcome, .. } = self;
+        let linear = &mut scratch.linear[..problem.constraints.len()];
+        for (linear, constraint) in linear.iter_mut().zip(problem.constraints) {
+            *linear = Linear::identify(constraint, problem.stiffness(constraint), impulses, velocity);
+        }
+        for (linear, constraint) in linear.iter().zip(problem.constraints) {
+            linear.confine(constraint, impulses);
+        }
+        problem.velocity(impulses, velocity);
+        let unknowns = number_unknowns(problem.constraints, linear);
+        let (stride, step) = (padded(unknowns), &mut scratch.step[..unknowns]);
+        write_system(problem, linear, unknowns, scratch.matrix, scratch.row);
+        write_defect(problem, linear, impulses, velocity, step);
+        let mut matrix = MatMut::with_stride(scratch.matrix, unknowns, unknowns, stride);
+        regularize(matrix.reborrow(), proximal);
+        outcome.iterations += 1;
+        if lu(matrix, scratch.exchanges).is_err() {
+            return false;
+        }
+        let factor = MatRef::with_stride(scratch.matrix, unknowns, unknowns, stride);
+        lu_solve(factor, scratch.exchanges, step);
+        for (linear, constraint) in linear.iter().zip(problem.constraints) {
+            let n = linear.unknowns(&constraint.law);
+            let x = &step[usize::from(linear.first)..][..n];
+            if n > 0 {
+                linear.scatter_add(&constraint.law, x, &mut impulses[constraint.rows()]);
+            }
+        }
+        true
+    }
+
+    /// Keeps the impulses if they are the best so far.
+    fn remember(&mut self, residual: T) {
+        if self.best.is_none_or(|best| residual < best) {
+            self.best = Some(residual);
+            self.scratch.best[..self.impulses.len()].copy_from_slice(self.impulses);
+        }
+    }
+
+    fn return_to_best(&mut self) {
+        if self.best.is_some() {
+            self.impulses.copy_from_slice(&self.scratch.best[..self.impulses.len()]);
+        }
+    }
+
+    /// Modes, velocities and residuals of the impulses.
+    fn finish(mut self, modes: &mut [Mode]) -> Outcome<T> {
+        let Self { problem, impulses, velocity, scratch, .. } = &mut self;
+        problem.velocity(impulses, velocity);
+        for ((mode, linear), constraint) in modes.iter_mut().zip(&mut *scratch.linear).zip(problem.constraints) {
+            *linear = Linear::identify(constraint, problem.stiffness(constraint), impulses, velocity);
+            *mode = linear.mode;
+        }
+        self.outcome.residuals = residuals(problem, impulses, velocity);
+        self.outcome
+    }
+}

@@ -1,0 +1,150 @@
+//! What a solver says about its answer.
+
+use super::problem::{Triple, project_to_cone, project_to_law, tangential_norm, triple};
+use super::{Law, Problem};
+use crate::scalar::Real;
+
+/// How a constraint holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Mode {
+    /// No impulse: the bodies separate, the joint is off its limit.
+    #[default]
+    Break,
+    /// No velocity: the contact sticks, the joint rests on its limit or is held by dry friction, the loop is closed.
+    Stick,
+    /// The impulse is on its bound, against the motion.
+    Slide,
+}
+
+/// Why a solver stopped.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SolverStatus {
+    /// The residual is within the tolerance.
+    Converged,
+    /// The bound on iterations came first; the best impulses found are given.
+    #[default]
+    IterationLimit,
+    /// A number of the problem is not finite; the impulses are zero.
+    NotFinite,
+}
+
+/// How far impulses are from solving the problem. All in units of impulse and relative to the largest one, except
+/// `complementarity`, which is relative to its square.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Residuals<T> {
+    /// Of the natural map λ − P(λ − ρ(σ + Γ(σ))): zero at solutions and nowhere else.
+    pub natural: T,
+    /// Distance of the impulses to their cones and bounds.
+    pub primal: T,
+    /// Distance of the velocities, corrected by Γ, to the dual cones.
+    pub dual: T,
+    /// |λ · (σ + Γ(σ))|.
+    pub complementarity: T,
+}
+
+/// Status, work and quality of a solution.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Outcome<T> {
+    /// Why it stopped.
+    pub status: SolverStatus,
+    /// Factorizations of Newton, penalty steps of ADMM, sweeps of Gauss–Seidel.
+    pub iterations: u16,
+    /// Gauss–Seidel sweeps before and between Newton's iterations.
+    pub sweeps: u16,
+    /// At the impulses that are given.
+    pub residuals: Residuals<T>,
+}
+
+/// Residuals of `impulses`, for which `velocity` is G λ + g. O(rows).
+pub fn residuals<T: Real>(problem: &Problem<'_, T>, impulses: &[T], velocity: &[T]) -> Residuals<T> {
+    let largest = impulses.iter().fold(T::ZERO, |largest, x| largest.max(x.abs()));
+    let mut sum = Residuals::default();
+    for constraint in problem.constraints {
+        let rho = problem.stiffness(constraint);
+        match constraint.law {
+            Law::Contact { friction } => {
+                let (lambda, sigma) = (triple(impulses, constraint), triple(velocity, constraint));
+                sum.add_contact(lambda, sigma, friction, rho);
+            }
+            ref law => {
+                let row = usize::from(constraint.first_row);
+                let (Some(&lambda), Some(&sigma)) = (impulses.get(row), velocity.get(row)) else { continue };
+                sum.add_row(lambda, sigma, law, rho);
+            }
+        }
+    }
+    sum.relative_to(largest)
+}
+
+/// The natural-map residual alone, absolute; the solvers' measure of progress. O(rows).
+pub(super) fn natural_residual<T: Real>(problem: &Problem<'_, T>, impulses: &[T], velocity: &[T]) -> T {
+    let mut worst = T::ZERO;
+    for constraint in problem.constraints {
+        let rho = problem.stiffness(constraint);
+        let error = match constraint.law {
+            Law::Contact { friction } => {
+                contact_error(triple(impulses, constraint), triple(velocity, constraint), friction, rho)
+            }
+            ref law => {
+                let row = usize::from(constraint.first_row);
+                let (Some(&lambda), Some(&sigma)) = (impulses.get(row), velocity.get(row)) else { continue };
+                (lambda - project_to_law(lambda - rho * sigma, law)).abs()
+            }
+        };
+        // A NaN must not hide: it compares as no better than anything.
+        worst = if error <= worst { worst } else { error };
+    }
+    worst
+}
+
+/// ‖λ − P(λ − ρ(σ + Γ(σ)))‖∞, Γ(σ) = (0, 0, μ ‖σ_T‖).
+#[inline(always)]
+fn contact_error<T: Real>(lambda: Triple<T>, sigma: Triple<T>, friction: T, rho: T) -> T {
+    let normal = sigma[2] + friction * tangential_norm(&sigma);
+    let shifted = [lambda[0] - rho * sigma[0], lambda[1] - rho * sigma[1], lambda[2] - rho * normal];
+    distance(&lambda, &project_to_cone(shifted, friction))
+}
+
+#[inline(always)]
+fn distance<T: Real>(a: &Triple<T>, b: &Triple<T>) -> T {
+    (a[0] - b[0]).abs().max((a[1] - b[1]).abs()).max((a[2] - b[2]).abs())
+}
+
+impl<T: Real> Residuals<T> {
+    fn add_contact(&mut self, lambda: Triple<T>, sigma: Triple<T>, friction: T, rho: T) {
+        self.natural = self.natural.max(contact_error(lambda, sigma, friction, rho));
+        self.primal = self.primal.max(distance(&lambda, &project_to_cone(lambda, friction)));
+        // The dual cone μ ‖x_T‖ ≤ x_N is polar to −K: what is outside of it is the projection of −x to K.
+        let corrected = [sigma[0], sigma[1], sigma[2] + friction * tangential_norm(&sigma)];
+        let outside = project_to_cone(corrected.map(|x| -x), friction);
+        self.dual = self.dual.max(rho * distance(&outside, &[T::ZERO; 3]));
+        let power = (0..3).fold(T::ZERO, |sum, k| lambda[k].mul_add(corrected[k], sum));
+        self.complementarity = self.complementarity.max((rho * power).abs());
+    }
+
+    fn add_row(&mut self, lambda: T, sigma: T, law: &Law<T>, rho: T) {
+        self.natural = self.natural.max((lambda - project_to_law(lambda - rho * sigma, law)).abs());
+        self.primal = self.primal.max((lambda - project_to_law(lambda, law)).abs());
+        let (dual, power) = match *law {
+            Law::Unilateral => ((-sigma).max(T::ZERO), lambda * sigma),
+            // σ ≥ 0 only on the lower bound, σ ≤ 0 only on the upper one.
+            Law::DryFriction { bound } => (T::ZERO, sigma.abs() * bound + lambda * sigma),
+            Law::Bilateral | Law::Contact { .. } => (sigma.abs(), T::ZERO),
+        };
+        self.dual = self.dual.max(rho * dual);
+        self.complementarity = self.complementarity.max((rho * power).abs());
+    }
+
+    fn relative_to(self, impulse: T) -> Self {
+        if impulse > T::ZERO {
+            Self {
+                natural: self.natural / impulse,
+                primal: self.primal / impulse,
+                dual: self.dual / impulse,
+                complementarity: self.complementarity / (impulse * impulse),
+            }
+        } else {
+            self
+        }
+    }
+}

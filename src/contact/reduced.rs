@@ -1,0 +1,250 @@
+//! The system of the active modes: three unknowns per sticking contact, two per sliding one (Simple 2025, Eq. 11, 26).
+//!
+//! A sliding impulse stays on the cone: λ = λ_N (μ d, 1) + y (p, 0), with d the direction of friction and p across it.
+//! Its two equations are σ_N = 0 and (1 − κ) y + κ ρ p·σ_T = 0, with κ = μ z_N / ‖z_T‖ of z = λ − ρ σ: one Newton step
+//! of Alart and Curnier's function. At a solution (1 − κ) / (κ ρ) = ‖σ_T‖ / (μ λ_N), the paper's α. Every equation is
+//! multiplied by ρ, so that all entries are near one.
+
+use super::problem::triple;
+use super::{Constraint, Law, Mode, Problem};
+use crate::linalg::{MatMut, padded, partial_dot};
+use crate::scalar::Real;
+
+/// A law, linearized: what its unknowns and equations are.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Linear<T> {
+    pub mode: Mode,
+    /// Where its unknowns start in the reduced system.
+    pub first: u16,
+    /// ρ.
+    pub stiffness: T,
+    /// d, of a sliding contact; λ = d₀ · bound for dry friction on its bound.
+    pub direction: [T; 2],
+    /// κ of a sliding contact, in (0, 1).
+    pub kappa: T,
+}
+
+impl<T: Real> Default for Linear<T> {
+    fn default() -> Self {
+        Self { mode: Mode::Break, first: 0, stiffness: T::ONE, direction: [T::ONE, T::ZERO], kappa: T::ONE }
+    }
+}
+
+impl<T: Real> Linear<T> {
+    /// The mode that λ and σ point to.
+    pub fn identify(constraint: &Constraint<T>, stiffness: T, impulses: &[T], velocity: &[T]) -> Self {
+        let plain = Self { stiffness, ..Self::default() };
+        let row = usize::from(constraint.first_row);
+        match constraint.law {
+            Law::Contact { friction } => {
+                let (lambda, sigma) = (triple(impulses, constraint), triple(velocity, constraint));
+                plain.identify_contact(core::array::from_fn(|k| lambda[k] - stiffness * sigma[k]), friction)
+            }
+            Law::Unilateral => {
+                let z = impulses[row] - stiffness * velocity[row];
+                Self { mode: if z > T::ZERO { Mode::Stick } else { Mode::Break }, ..plain }
+            }
+            Law::DryFriction { bound } => {
+                let z = impulses[row] - stiffness * velocity[row];
+                let sign = if z > T::ZERO { T::ONE } else { -T::ONE };
+                let mode = if z.abs() < bound { Mode::Stick } else { Mode::Slide };
+                Self { mode, direction: [sign, T::ZERO], ..plain }
+            }
+            Law::Bilateral => Self { mode: Mode::Stick, ..plain },
+        }
+    }
+
+    /// From z = λ − ρ σ.
+    fn identify_contact(self, z: [T; 3], friction: T) -> Self {
+        if z[2] <= T::ZERO {
+            return Self { mode: Mode::Break, ..self };
+        }
+        let tangent = super::problem::tangential_norm(&z);
+        if tangent <= friction * z[2] {
+            return Self { mode: Mode::Stick, ..self };
+        }
+        let direction = [z[0] / tangent, z[1] / tangent];
+        Self { mode: Mode::Slide, direction, kappa: friction * z[2] / tangent, ..self }
+    }
+
+    /// Unknowns in the reduced system.
+    #[inline(always)]
+    pub fn unknowns(&self, law: &Law<T>) -> usize {
+        match (law, self.mode) {
+            (_, Mode::Break) | (Law::DryFriction { .. }, Mode::Slide) => 0,
+            (Law::Contact { .. }, Mode::Stick) => 3,
+            (Law::Contact { .. }, Mode::Slide) => 2,
+            _ => 1,
+        }
+    }
+
+    /// p, across the direction of friction.
+    #[inline(always)]
+    fn across(&self) -> [T; 2] {
+        [-self.direction[1], self.direction[0]]
+    }
+
+    /// Moves the impulses of a constraint to where its mode allows them.
+    #[inline(always)]
+    pub fn confine(&self, constraint: &Constraint<T>, impulses: &mut [T]) {
+        let lambda = &mut impulses[constraint.rows()];
+        match (&constraint.law, self.mode) {
+            (_, Mode::Break) => lambda.fill(T::ZERO),
+            (Law::DryFriction { bound }, Mode::Slide) => lambda[0] = self.direction[0] * *bound,
+            (&Law::Contact { friction }, Mode::Slide) => {
+                let p = self.across();
+                let y = p[0].mul_add(lambda[0], p[1] * lambda[1]);
+                let along = friction * lambda[2];
+                for k in 0..2 {
+                    lambda[k] = self.direction[k].mul_add(along, p[k] * y);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// B x: the equations' share of three velocities (or one) `x`, into `out`.
+    #[inline(always)]
+    pub fn equations(&self, law: &Law<T>, x: &[T], out: &mut [T]) {
+        let rho = self.stiffness;
+        match (law, self.mode) {
+            (Law::Contact { .. }, Mode::Slide) => {
+                let p = self.across();
+                out[0] = rho * x[2];
+                out[1] = self.kappa * rho * p[0].mul_add(x[0], p[1] * x[1]);
+            }
+            _ => {
+                for (out, x) in out.iter_mut().zip(x) {
+                    *out = rho * *x;
+                }
+            }
+        }
+    }
+
+    /// x C: three (or one) entries of a row `x`, by the unknowns, into `out`.
+    #[inline(always)]
+    pub fn gather(&self, law: &Law<T>, x: &[T], out: &mut [T]) {
+        match (law, self.mode) {
+            (&Law::Contact { friction }, Mode::Slide) => {
+                let (d, p) = (self.direction, self.across());
+                out[0] = friction.mul_add(d[0].mul_add(x[0], d[1] * x[1]), x[2]);
+                out[1] = p[0].mul_add(x[0], p[1] * x[1]);
+            }
+            _ => out.copy_from_slice(x),
+        }
+    }
+
+    /// λ += C x: the unknowns `x` as impulses.
+    #[inline(always)]
+    pub fn scatter_add(&self, law: &Law<T>, x: &[T], lambda: &mut [T]) {
+        match (law, self.mode) {
+            (&Law::Contact { friction }, Mode::Slide) => {
+                let (d, p) = (self.direction, self.across());
+                let along = friction * x[0];
+                lambda[0] += d[0].mul_add(along, p[0] * x[1]);
+                lambda[1] += d[1].mul_add(along, p[1] * x[1]);
+                lambda[2] += x[0];
+            }
+            _ => {
+                for (lambda, x) in lambda.iter_mut().zip(x) {
+                    *lambda += *x;
+                }
+            }
+        }
+    }
+}
+
+/// Numbers the unknowns of all constraints; their count.
+pub(crate) fn number_unknowns<T: Real>(constraints: &[Constraint<T>], linear: &mut [Linear<T>]) -> usize {
+    let mut count = 0;
+    for (linear, constraint) in linear.iter_mut().zip(constraints) {
+        linear.first = count as u16;
+        count += linear.unknowns(&constraint.law);
+    }
+    count
+}
+
+/// A = B G C + Q (Simple 2025, Eq. 26), `unknowns` × `unknowns`, rows of `padded(unknowns)`. O(rows · unknowns).
+pub(crate) fn write_system<T: Real>(
+    problem: &Problem<'_, T>,
+    linear: &[Linear<T>],
+    unknowns: usize,
+    matrix: &mut [T],
+    row: &mut [T],
+) {
+    let stride = padded(unknowns);
+    let rows = problem.rows();
+    for (l, constraint) in linear.iter().zip(problem.constraints) {
+        let (first, law) = (usize::from(l.first), &constraint.law);
+        for k in 0..l.unknowns(law) {
+            combine_rows(problem, l, constraint, k, &mut row[..rows]);
+            let out = &mut matrix[(first + k) * stride..][..stride];
+            for (m, column) in linear.iter().zip(problem.constraints) {
+                let n = m.unknowns(&column.law);
+                if n > 0 {
+                    m.gather(&column.law, &row[column.rows()], &mut out[usize::from(m.first)..][..n]);
+                }
+            }
+            if k == 1 && l.mode == Mode::Slide {
+                out[first + 1] += T::ONE - l.kappa;
+            }
+        }
+    }
+}
+
+/// Equation k of a constraint as a combination of rows of G.
+#[inline(always)]
+fn combine_rows<T: Real>(problem: &Problem<'_, T>, l: &Linear<T>, constraint: &Constraint<T>, k: usize, row: &mut [T]) {
+    let first = usize::from(constraint.first_row);
+    let g = |k: usize| &problem.delassus.row(first + k)[..row.len()];
+    let rho = l.stiffness;
+    match (&constraint.law, l.mode) {
+        (Law::Contact { .. }, Mode::Slide) if k == 1 => {
+            let p = l.across().map(|p| p * l.kappa * rho);
+            let (a, b) = (g(0), g(1));
+            for j in 0..a.len() {
+                row[j] = p[0].mul_add(a[j], p[1] * b[j]);
+            }
+        }
+        (law, mode) => {
+            let normal = matches!((law, mode), (Law::Contact { .. }, Mode::Slide));
+            let source = g(if normal { 2 } else { k });
+            for (out, g) in row.iter_mut().zip(source) {
+                *out = rho * *g;
+            }
+        }
+    }
+}
+
+/// −(B σ + Q x) at the impulses: what a step must cancel. O(rows).
+pub(crate) fn write_defect<T: Real>(
+    problem: &Problem<'_, T>,
+    linear: &[Linear<T>],
+    impulses: &[T],
+    velocity: &[T],
+    out: &mut [T],
+) {
+    for (l, constraint) in linear.iter().zip(problem.constraints) {
+        let n = l.unknowns(&constraint.law);
+        if n == 0 {
+            continue;
+        }
+        let out = &mut out[usize::from(l.first)..][..n];
+        l.equations(&constraint.law, &velocity[constraint.rows()], out);
+        if l.mode == Mode::Slide {
+            let lambda = triple(impulses, constraint);
+            let y = partial_dot(&l.across(), &lambda[..2]);
+            out[1] += (T::ONE - l.kappa) * y;
+        }
+        for x in out {
+            *x = -*x;
+        }
+    }
+}
+
+/// The reduced matrix with `proximal` added to its diagonal.
+pub(crate) fn regularize<T: Real>(mut matrix: MatMut<'_, T>, proximal: T) {
+    for k in 0..matrix.rows() {
+        matrix[(k, k)] += proximal;
+    }
+}

@@ -1,0 +1,59 @@
+//! What all solvers share: the trait, the answer and the scratch memory.
+
+use super::{Mode, Outcome, Problem};
+use crate::linalg::padded;
+use crate::memory::carved;
+use crate::scalar::Real;
+
+/// A method that finds the impulses of a [`Problem`], in bounded time.
+pub trait Solver<T: Real> {
+    /// Improves `solution.impulses`, whatever they are on entry (a warm start, or zero), and sets the rest of it.
+    fn solve(&self, problem: &Problem<'_, T>, solution: Solution<'_, T>, scratch: &mut Scratch<'_, T>) -> Outcome<T>;
+}
+
+/// The answer, as long as the problem at hand.
+#[derive(Debug)]
+pub struct Solution<'s, T> {
+    /// λ, one per row.
+    pub impulses: &'s mut [T],
+    /// σ = G λ + g, one per row.
+    pub velocity: &'s mut [T],
+    /// One per constraint.
+    pub modes: &'s mut [Mode],
+}
+
+/// What the memory of a problem is sized by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ProblemDims {
+    /// Constraints that fit.
+    pub constraints: usize,
+    /// Rows that fit.
+    pub rows: usize,
+}
+
+impl ProblemDims {
+    /// Numbers in a rows × rows matrix, padding included.
+    pub const fn square(self) -> usize {
+        self.rows * padded(self.rows)
+    }
+}
+
+carved! {
+    /// Memory that the solvers work in.
+    pub struct Scratch<'a, T>(d: ProblemDims) {
+        /// Reduced or regularized system, and its factor.
+        pub(super) matrix: [T; d.square()],
+        /// Row exchanges of the factor.
+        pub(super) exchanges: [u16; d.rows],
+        /// Right-hand side and step of the reduced system.
+        pub(super) step: [T; d.rows],
+        /// A combination of rows of G.
+        pub(super) row: [T; padded(d.rows)],
+        /// The best impulses so far.
+        pub(super) best: [T; d.rows],
+        /// y of ADMM.
+        pub(super) projected: [T; d.rows],
+        /// Linearized law of each constraint.
+        pub(super) linear: [super::reduced::Linear<T>; d.constraints],
+    }
+}

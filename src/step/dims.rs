@@ -1,0 +1,43 @@
+//! What the memory of a step is sized by.
+
+use crate::collision::CollisionDims;
+use crate::contact::{AssemblyDims, ProblemDims};
+use crate::model::{Dims, Model};
+use crate::scalar::Real;
+
+/// Sizes of a robot and its constraints.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StepDims {
+    /// Of the robot.
+    pub robot: Dims,
+    /// Shapes of the model.
+    pub geometries: usize,
+    /// Joint coordinates with a limit on either side.
+    pub limits: usize,
+    /// Degrees of freedom with dry friction.
+    pub dry_frictions: usize,
+    /// Contact points that fit.
+    pub contacts: usize,
+}
+
+impl StepDims {
+    /// Of a model, with room for `contacts` contact points.
+    pub fn of<T: Real>(model: Model<'_, T>, contacts: usize) -> Self {
+        let limits = model.position_limits.iter().filter(|r| r.lower.is_finite() || r.upper.is_finite()).count();
+        let dry_frictions = model.dofs.iter().filter(|dof| dof.dry_friction > T::ZERO).count();
+        Self { robot: model.dims(), geometries: model.geometries.len(), limits, dry_frictions, contacts }
+    }
+
+    pub(super) const fn collision(self) -> CollisionDims {
+        CollisionDims { geometries: self.geometries, contacts: self.contacts }
+    }
+
+    pub(super) const fn problem(self) -> ProblemDims {
+        let single = self.limits + self.dry_frictions;
+        ProblemDims { constraints: single + self.contacts, rows: single + 3 * self.contacts }
+    }
+
+    pub(super) const fn assembly(self) -> AssemblyDims {
+        AssemblyDims { nv: self.robot.nv, problem: self.problem() }
+    }
+}

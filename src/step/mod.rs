@@ -1,0 +1,154 @@
+//! One step of time with rigid frictional contact: (q, v, u) → (q⁺, v⁺).
+//!
+//! Semi-implicit Euler on the configuration manifold, with the impulses of contacts, limits, dry friction and loops as
+//! unknowns (Simple 2025, Eq. 3–6). Damping, springs and servo gains of the joints act at the end of the step, so stiff
+//! ones do not shake. The same input gives the same bits.
+
+mod dims;
+mod error;
+mod input;
+mod motors;
+mod report;
+mod settings;
+mod simulator;
+mod warm;
+mod workspace;
+
+use crate::collision;
+use crate::contact::{self, Situation, Solution, Solver};
+use crate::dynamics;
+use crate::linalg::tree;
+use crate::model::{Model, configuration};
+use crate::scalar::Real;
+
+pub use dims::StepDims;
+pub use error::StepError;
+pub use input::{NextState, StepInput};
+pub use report::{ContactReport, StepReport};
+pub use settings::StepSettings;
+pub use simulator::Simulator;
+pub use workspace::Step;
+
+/// Takes one step of `settings.dt_s`, in `settings.substeps` parts.
+///
+/// Bad input, and a state that leaves the range of numbers, give an error and leave `next` as it was. O(nv · depth² +
+/// pairs + rows³), bounded by the settings of the solver.
+///
+/// ```
+/// use nalgebra::Vector3;
+/// use saltus::memory::{Arena, Block};
+/// use saltus::model::{BodySpec, GeometrySpec, JointSpec, ModelBuilder, Shape};
+/// use saltus::spatial::Inertia;
+/// use saltus::step::{self, NextState, Step, StepDims, StepInput, StepSettings};
+///
+/// let ball = BodySpec::new("ball", JointSpec::free_flyer())
+///     .inertia(Inertia::solid_sphere(1.0, 0.1))
+///     .geometry(GeometrySpec::new("skin", Shape::Sphere { radius: 0.1 }));
+/// let scene = ModelBuilder::new().body(ball).geometry("world", GeometrySpec::new("floor", Shape::HalfSpace));
+/// let scene = scene.build::<f64>()?;
+///
+/// let dims = StepDims::of(scene.model(), 4); // room for four contacts
+/// let mut memory = vec![Block::EMPTY; Step::<f64>::blocks(dims)];
+/// let mut work = Step::carve(&mut Arena::new(&mut memory), dims)?;
+///
+/// let (mut q, mut v) = ([0.0, 0.0, 0.1, 0.0, 0.0, 0.0, 1.0], [0.0; 6]);
+/// for _ in 0..100 {
+///     let (q0, v0) = (q, v);
+///     let input = StepInput::new(&q0, &v0, &[]);
+///     step::step(scene.model(), &input, &StepSettings::default(), NextState { q: &mut q, v: &mut v }, &mut work)?;
+/// }
+/// assert!((q[2] - 0.1).abs() < 1e-9); // it rests on the floor
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn step<T: Real, S: Solver<T>>(
+    model: Model<'_, T>,
+    input: &StepInput<'_, T>,
+    settings: &StepSettings<T, S>,
+    next: NextState<'_, T>,
+    work: &mut Step<'_, T>,
+) -> Result<StepReport<T>, StepError> {
+    input.check(model, settings, &next, work)?;
+    work.q.copy_from_slice(input.q);
+    work.v.copy_from_slice(input.v);
+    let parts = settings.substeps.max(1);
+    let dt_s = settings.dt_s / T::from_f64(f64::from(parts));
+    let mut report = StepReport::default();
+    for _ in 0..parts {
+        dynamics::update(model, work.q, work.v, &mut work.dynamics)?;
+        report.detected =
+            collision::detect(model, &work.dynamics.kinematics, settings.contact_margin_m, &mut work.collision)?;
+        motors::apply(model, input, dt_s, work);
+        predict_free_velocity(model, dt_s, work)?;
+        hold_constraints(model, dt_s, settings, &mut report, work);
+        advance(model, dt_s, work)?;
+    }
+    if !work.next_q.iter().chain(&*work.next_v).all(|x| x.is_finite()) {
+        work.warm.clear();
+        return Err(StepError::Diverged);
+    }
+    next.q.copy_from_slice(work.next_q);
+    next.v.copy_from_slice(work.next_v);
+    Ok(report)
+}
+
+/// v_f = v + Δt (M + Δt D + Δt² K)⁻¹ (τ − b): the velocity if nothing held.
+fn predict_free_velocity<T: Real>(model: Model<'_, T>, dt_s: T, work: &mut Step<'_, T>) -> Result<(), StepError> {
+    dynamics::mass_matrix(model, &mut work.dynamics)?;
+    dynamics::factorize_with(model, work.implicit_inertia, &mut work.dynamics)?;
+    dynamics::bias(model, work.wrench, work.free_velocity, &mut work.dynamics)?;
+    for (x, force) in work.free_velocity.iter_mut().zip(&*work.force) {
+        *x = *force - *x;
+    }
+    let factor = work.dynamics.factor_view(model.dims());
+    tree::solve_vector(model.tree, factor, work.dynamics.inverse_pivots, work.free_velocity);
+    for (x, v) in work.free_velocity.iter_mut().zip(&*work.v) {
+        *x = dt_s.mul_add(*x, *v);
+    }
+    Ok(())
+}
+
+/// v⁺ = v_f + M⁻¹ Jᵀ λ, with λ from the solver.
+fn hold_constraints<T: Real, S: Solver<T>>(
+    model: Model<'_, T>,
+    dt_s: T,
+    settings: &StepSettings<T, S>,
+    report: &mut StepReport<T>,
+    work: &mut Step<'_, T>,
+) {
+    let Step { dynamics, collision, assembly, scratch, warm, .. } = work;
+    let contacts = collision.contacts();
+    let situation = Situation { q: work.q, v: work.v, free: work.free_velocity, contacts, dt_s };
+    contact::assemble(model, &situation, &settings.stabilization, dynamics, assembly);
+    work.next_v.copy_from_slice(work.free_velocity);
+    report.note_problem(assembly, contacts);
+    if assembly.is_empty() {
+        warm.clear();
+        return;
+    }
+    let problem = assembly.problem();
+    let impulses = &mut work.impulses[..problem.rows()];
+    warm.recall(problem.constraints, impulses);
+    let solution = Solution {
+        impulses,
+        velocity: &mut work.constraint_velocity[..problem.rows()],
+        modes: &mut work.modes[..problem.constraints.len()],
+    };
+    let outcome = settings.solver.solve(&problem, solution, scratch);
+    report.note_outcome(&outcome);
+    warm.remember(&problem, outcome.status, &work.impulses[..problem.rows()]);
+    assembly.velocity_change(model, dynamics, &work.impulses[..problem.rows()], work.change);
+    for (v, change) in work.next_v.iter_mut().zip(&*work.change) {
+        *v += *change;
+    }
+}
+
+/// q⁺ = q ⊕ Δt v⁺; the next part of the step starts there.
+fn advance<T: Real>(model: Model<'_, T>, dt_s: T, work: &mut Step<'_, T>) -> Result<(), StepError> {
+    for (change, v) in work.change.iter_mut().zip(&*work.next_v) {
+        *change = dt_s * *v;
+    }
+    configuration::integrate(model, work.q, work.change, work.next_q)?;
+    work.q.copy_from_slice(work.next_q);
+    work.v.copy_from_slice(work.next_v);
+    Ok(())
+}
