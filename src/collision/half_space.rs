@@ -42,8 +42,7 @@ impl<T: Real> Plane<T> {
     fn ball(&self, feature: u16, center: Vector3<T>, radius: T) -> ManifoldPoint<T> {
         let height = dot(&self.normal, &center) - self.offset;
         let distance = height - radius;
-        let half = T::from_f64(0.5);
-        let position = scale_add(&self.normal, -(radius + half * distance), &center);
+        let position = scale_add(&self.normal, -height, &center);
         ManifoldPoint { feature, distance, position, normal: self.normal }
     }
 

@@ -16,6 +16,11 @@ use crate::spatial::vector::dot;
 pub struct Stabilization<T> {
     /// Share of a penetration, or of a loop's gap, that one step takes back: 1 − K_p of Simple 2025, Eq. 41.
     pub recovery: T,
+    /// Gaps and penetrations within this are at rest and are left alone, m or rad.
+    ///
+    /// Without it the last nanometres of many touching points contradict each other, and friction fights itself to move
+    /// them: a solution, but one that nobody wants to differentiate.
+    pub rest_band: T,
     /// The speed of that at most, m/s or rad/s.
     pub max_recovery_speed: T,
     /// Impacts slower than this do not bounce, m/s.
@@ -30,6 +35,7 @@ impl<T: Real> Default for Stabilization<T> {
     fn default() -> Self {
         Self {
             recovery: T::from_f64(0.2),
+            rest_band: T::from_f64(1e-5),
             max_recovery_speed: T::ONE,
             bounce_threshold_m_s: T::from_f64(0.01),
             limit_margin: T::from_f64(0.02),
@@ -333,10 +339,17 @@ fn limit_gap<T: Real>(
     gap.is_finite().then_some((dof, gap, rate))
 }
 
-/// What a gap φ adds to the velocity that must not be negative: φ/Δt, or a share of it to leave a penetration.
+/// What a gap φ adds to the velocity that must not be negative: φ/Δt, or a share of it to leave a penetration; nothing
+/// within the rest band.
 #[inline(always)]
 fn gap_velocity<T: Real>(gap: T, dt_s: T, settings: &Stabilization<T>) -> T {
-    if gap >= T::ZERO { gap / dt_s } else { (settings.recovery * gap / dt_s).max(-settings.max_recovery_speed) }
+    if gap.abs() <= settings.rest_band {
+        T::ZERO
+    } else if gap > T::ZERO {
+        gap / dt_s
+    } else {
+        (settings.recovery * gap / dt_s).max(-settings.max_recovery_speed)
+    }
 }
 
 /// out = J v, with Jᵀ row by row.

@@ -5,6 +5,7 @@
 
 mod admm;
 mod assembly;
+mod central_path;
 mod constraint;
 mod frame;
 mod gauss_seidel;
@@ -19,6 +20,7 @@ use crate::scalar::Real;
 
 pub use admm::Admm;
 pub use assembly::{Assembly, AssemblyDims, Situation, Stabilization, assemble};
+pub use central_path::CentralPath;
 pub use constraint::{Constraint, Law, Source};
 pub use frame::tangents;
 pub use gauss_seidel::GaussSeidel;
@@ -39,8 +41,12 @@ fn default_tolerance<T: Real>() -> T {
 
 /// Whether an absolute residual is small against the largest impulse.
 fn is_within<T: Real>(residual: T, impulses: &[T], tolerance: T) -> bool {
-    let largest = impulses.iter().fold(T::ZERO, |largest, x| largest.max(x.abs()));
-    residual <= tolerance * largest
+    residual <= tolerance * largest(impulses)
+}
+
+/// The largest number in size.
+fn largest<T: Real>(numbers: &[T]) -> T {
+    numbers.iter().fold(T::ZERO, |largest, x| largest.max(x.abs()))
 }
 
 /// Whether every number of the problem is finite.

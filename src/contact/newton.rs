@@ -3,28 +3,31 @@
 use super::gauss_seidel::sweep;
 use super::outcome::{natural_residual, residuals};
 use super::reduced::{Linear, number_unknowns, regularize, write_defect, write_system};
-use super::{Mode, Outcome, Problem, Scratch, Solution, Solver, SolverStatus};
+use super::{CentralPath, Mode, Outcome, Problem, Scratch, Solution, Solver, SolverStatus};
 use crate::linalg::{MatMut, MatRef, lu, lu_solve, padded};
 use crate::scalar::Real;
 
-/// Newton's method on Alart and Curnier's function, after a few Gauss–Seidel sweeps, and with more of them when the
-/// modes cycle.
+/// Newton's method on Alart and Curnier's function after a few Gauss–Seidel sweeps; when the modes cycle, once more
+/// from the end of the central path.
 ///
 /// A small proximal term keeps the system regular where G is singular; steps are corrections of the exact residual, so
-/// it costs no accuracy. At most `rounds · (sweeps · 2^round + iterations)` passes.
+/// it costs no accuracy. At most `2 · iterations + path.max_iterations` factorizations.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Newton<T> {
     /// Natural-map residual over the largest impulse at which it stops.
     pub tolerance: T,
     /// Added to the diagonal of the system, whose entries are near one.
     pub proximal: T,
-    /// Newton iterations before it returns to sweeps.
+    /// Newton iterations before and after the central path.
     pub iterations: u16,
-    /// Sweeps before the first iterations; each later round has four times as many.
+    /// Gauss–Seidel sweeps before the first iteration.
     pub sweeps: u16,
-    /// Rounds of sweeps and iterations.
-    pub rounds: u16,
+    /// The way out when the modes cycle.
+    pub path: CentralPath<T>,
 }
+
+/// Sweeps that end a failed search.
+const FALLBACK_SWEEPS: u16 = 20;
 
 impl<T: Real> Default for Newton<T> {
     fn default() -> Self {
@@ -34,7 +37,7 @@ impl<T: Real> Default for Newton<T> {
             proximal: T::from_f64(proximal),
             iterations: 10,
             sweeps: 2,
-            rounds: 5,
+            path: CentralPath::default(),
         }
     }
 }
@@ -45,16 +48,20 @@ impl<T: Real> Solver<T> for Newton<T> {
         if !super::is_finite(problem, impulses) {
             return super::give_up(problem, impulses, velocity, modes);
         }
-        let mut search = Search { problem, impulses, velocity, scratch, best: None, outcome: Outcome::default() };
-        let mut sweeps = self.sweeps;
-        for _ in 0..self.rounds {
-            search.sweep(sweeps);
-            if search.iterate(self) {
-                search.outcome.status = SolverStatus::Converged;
-                break;
-            }
+        let mut search =
+            Search { problem, impulses, velocity, scratch, best: None, outcome: Outcome::default(), polishing: false };
+        search.sweep(self.sweeps);
+        let mut solved = search.iterate(self);
+        if !solved {
+            search.follow_path(self);
+            solved = search.iterate(self);
+        }
+        if solved {
+            search.outcome.status = SolverStatus::Converged;
+        } else {
+            // Admissible impulses at least: the sweeps project.
             search.return_to_best();
-            sweeps = sweeps.saturating_mul(4).max(1);
+            search.sweep(FALLBACK_SWEEPS);
         }
         search.finish(modes)
     }
@@ -68,6 +75,8 @@ struct Search<'s, 'p, 'a, T> {
     /// Residual of `scratch.best`.
     best: Option<T>,
     outcome: Outcome<T>,
+    /// The central path was followed: only the last digits are missing.
+    polishing: bool,
 }
 
 impl<T: Real> Search<'_, '_, '_, T> {
@@ -87,11 +96,35 @@ impl<T: Real> Search<'_, '_, '_, T> {
                 return true;
             }
             self.remember(residual);
-            if iteration == settings.iterations || !self.take_step(settings.proximal) {
+            if iteration == settings.iterations || !self.take_step(self.proximal(settings, iteration, residual)) {
                 break;
             }
         }
         false
+    }
+
+    /// The proximal term of an iteration. The first two go for the solution at once; later ones tread more carefully the
+    /// farther off they are (Levenberg and Marquardt), which keeps singular directions from running away.
+    fn proximal(&self, settings: &Newton<T>, iteration: u16, residual: T) -> T {
+        const BOLD_ITERATIONS: u16 = 2;
+        let most = T::from_f64(0.1);
+        let largest = super::largest(self.impulses);
+        let relative = if largest > T::ZERO { residual / largest } else { T::ONE };
+        let careful = if self.polishing {
+            relative
+        } else if iteration < BOLD_ITERATIONS {
+            T::ZERO
+        } else {
+            relative * relative.sqrt()
+        };
+        settings.proximal.max(careful.min(most))
+    }
+
+    /// Starts anew from a point near the central path.
+    fn follow_path(&mut self, settings: &Newton<T>) {
+        let iterations = settings.path.follow(self.problem, self.impulses, self.velocity, self.scratch);
+        self.outcome.iterations += iterations;
+        self.polishing = true;
     }
 
     /// One Newton step; false if the system could not be factored.

@@ -47,9 +47,9 @@ pub struct Residuals<T> {
 pub struct Outcome<T> {
     /// Why it stopped.
     pub status: SolverStatus,
-    /// Factorizations of Newton, penalty steps of ADMM, sweeps of Gauss–Seidel.
+    /// Factorizations of Newton and of the central path, steps of ADMM, sweeps of Gauss–Seidel.
     pub iterations: u16,
-    /// Gauss–Seidel sweeps before and between Newton's iterations.
+    /// Gauss–Seidel sweeps.
     pub sweeps: u16,
     /// At the impulses that are given.
     pub residuals: Residuals<T>,
@@ -57,7 +57,7 @@ pub struct Outcome<T> {
 
 /// Residuals of `impulses`, for which `velocity` is G λ + g. O(rows).
 pub fn residuals<T: Real>(problem: &Problem<'_, T>, impulses: &[T], velocity: &[T]) -> Residuals<T> {
-    let largest = impulses.iter().fold(T::ZERO, |largest, x| largest.max(x.abs()));
+    let largest = super::largest(impulses);
     let mut sum = Residuals::default();
     for constraint in problem.constraints {
         let rho = problem.stiffness(constraint);

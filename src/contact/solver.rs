@@ -53,6 +53,8 @@ carved! {
         pub(super) best: [T; d.rows],
         /// y of ADMM.
         pub(super) projected: [T; d.rows],
+        /// Slacks of each constraint on the central path.
+        pub(super) slacks: [super::central_path::Slacks<T>; d.constraints],
         /// Linearized law of each constraint.
         pub(super) linear: [super::reduced::Linear<T>; d.constraints],
     }

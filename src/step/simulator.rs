@@ -68,7 +68,7 @@ impl<'m, 'a, T: Real, S: Solver<T>> Simulator<'m, 'a, T, S> {
         arena: &mut Arena<'a>,
     ) -> Result<Self, ArenaTooSmall> {
         let memory = Memory::carve(arena, dims)?;
-        let mut simulator = Self { model, settings, memory, time_s: T::ZERO };
+        let simulator = Self { model, settings, memory, time_s: T::ZERO };
         // Dimensions of another model are found out by the first step.
         let _ = configuration::neutral(model, simulator.memory.q);
         Ok(simulator)
