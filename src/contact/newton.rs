@@ -56,14 +56,12 @@ impl<T: Real> Solver<T> for Newton<T> {
             search.follow_path(self);
             solved = search.iterate(self);
         }
-        if solved {
-            search.outcome.status = SolverStatus::Converged;
-        } else {
+        if !solved {
             // Admissible impulses at least: the sweeps project.
             search.return_to_best();
             search.sweep(FALLBACK_SWEEPS);
         }
-        search.finish(modes)
+        search.finish(self.tolerance, modes)
     }
 }
 
@@ -175,7 +173,7 @@ impl<T: Real> Search<'_, '_, '_, T> {
     }
 
     /// Modes, velocities and residuals of the impulses.
-    fn finish(mut self, modes: &mut [Mode]) -> Outcome<T> {
+    fn finish(mut self, tolerance: T, modes: &mut [Mode]) -> Outcome<T> {
         let Self { problem, impulses, velocity, scratch, .. } = &mut self;
         problem.velocity(impulses, velocity);
         for ((mode, linear), constraint) in modes.iter_mut().zip(&mut *scratch.linear).zip(problem.constraints) {
@@ -183,6 +181,9 @@ impl<T: Real> Search<'_, '_, '_, T> {
             *mode = linear.mode;
         }
         self.outcome.residuals = residuals(problem, impulses, velocity);
+        if self.outcome.residuals.natural <= tolerance {
+            self.outcome.status = SolverStatus::Converged;
+        }
         self.outcome
     }
 }
