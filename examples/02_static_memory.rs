@@ -38,6 +38,7 @@ const PENDULUM: Model<'static, f32> = Model {
     geometries: &[],
     vertices: &[],
     pairs: &[],
+    closures: &[],
     actuators: &[],
     keyframes: &[],
     gravity: Vector3::new(0.0, 0.0, -9.81),

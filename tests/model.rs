@@ -2,8 +2,9 @@
 
 use nalgebra::{Matrix3, Vector3};
 use saltus::model::{
-    ActuatorSpec, BodySpec, CollisionFilter, ConvexSpec, FrameId, GeometrySpec, Item, JointSpec, KeyframeSpec,
-    Material, Model, ModelBuilder, ModelError, OwnedModel, Problem, Range, Shape, Transmission,
+    ActuatorSpec, BodyId, BodySpec, ClosureKind, ClosureSpec, CollisionFilter, ConvexSpec, FrameId, GeometrySpec, Item,
+    JointSpec, KeyframeSpec, Material, Model, ModelBuilder, ModelError, OwnedModel, Problem, Range, Shape,
+    Transmission,
 };
 use saltus::spatial::{Inertia, Placement, Symmetric3};
 
@@ -180,6 +181,52 @@ fn hulls_share_one_list_of_vertices() {
     assert!(model.hull(&BALL).is_empty());
 }
 
+// ---- loops and anchors
+
+#[test]
+fn closures_are_between_moving_bodies_wherever_they_were_stated() {
+    let along = |x| Placement::translation(x, 0.0, 0.0);
+    let owned = build(
+        ModelBuilder::new()
+            .closure(ClosureSpec::point("tool", "rocker").at(along(0.5), along(0.25)))
+            .closure(ClosureSpec::weld("world", "rocker"))
+            .body(hinge("crank"))
+            .body(fixed("tool").parent("crank").placement(along(1.0)))
+            .body(hinge("rocker")),
+    );
+    let model = owned.model();
+    let [loops, anchor] = model.closures else { panic!("two closures were stated") };
+    assert_eq!((model.body_name(loops.a.body), model.body_name(loops.b.body)), ("crank", "rocker"));
+    assert_eq!((loops.a.placement, loops.b.placement), (along(1.5), along(0.25)));
+    assert_eq!((loops.kind, loops.kind.rows()), (ClosureKind::Point, 3));
+    assert_eq!((anchor.a.body, anchor.kind, anchor.kind.rows()), (BodyId::WORLD, ClosureKind::Weld, 6));
+}
+
+#[test]
+fn a_closure_holds_two_bodies_that_exist_at_placements_that_are_placements() {
+    let refused = |closure| {
+        let error = refusal(
+            ModelBuilder::new()
+                .body(hinge("arm"))
+                .body(fixed("hand").parent("arm"))
+                .body(hinge("leg"))
+                .closure(closure),
+        );
+        assert_eq!(error.item, Item::Closure);
+        (error.name.clone(), error.problem.clone(), error.to_string())
+    };
+    let (name, problem, text) = refused(ClosureSpec::point("arm", "tail"));
+    assert_eq!((name.as_str(), problem), ("arm, tail", Problem::UnknownTarget { what: "body", target: "tail".into() }));
+    assert_eq!(text, "closure of bodies \"arm, tail\": the body \"tail\" does not exist");
+    assert_eq!(refused(ClosureSpec::weld("arm", "hand")).1, Problem::ClosureOfOne);
+    assert_eq!(refused(ClosureSpec::weld("world", "world")).1, Problem::ClosureOfOne);
+    let nowhere = Placement::translation(0.0, f64::NAN, 0.0);
+    let (_, problem, _) = refused(ClosureSpec::point("arm", "leg").at(Placement::IDENTITY, nowhere));
+    assert_eq!(problem, Problem::NotFinite { what: "placement" });
+    let mirrored = Placement::new(-Matrix3::identity(), Vector3::zeros());
+    assert_eq!(refused(ClosureSpec::point("arm", "leg").at(mirrored, Placement::IDENTITY)).1, Problem::NotARotation);
+}
+
 // ---- motors and keyframes
 
 #[test]
@@ -242,7 +289,8 @@ fn a_cast_model_keeps_every_part() {
         ModelBuilder::new()
             .geometry("world", GeometrySpec::new("floor", Shape::HalfSpace))
             .body(hinge("arm").spring(3.0, 0.25).geometry(ball("fist").friction(0.5)))
-            .frame("tip", "arm", Placement::IDENTITY),
+            .frame("tip", "arm", Placement::IDENTITY)
+            .closure(ClosureSpec::weld("arm", "world").at(Placement::translation(0.5, 0.0, 0.0), Placement::IDENTITY)),
     );
     let single = owned.cast::<f32>();
     let model = single.model();
@@ -250,6 +298,7 @@ fn a_cast_model_keeps_every_part() {
     assert_eq!((model.pairs.len(), model.nu(), model.geometry_name(model.pairs[0].b)), (1, 1, "floor"));
     assert_eq!((model.dofs[0].stiffness, model.dofs[0].spring_reference), (3.0, 0.25));
     assert_eq!((model.frame_name(FrameId::new(0)), model.actuator_name(0)), ("tip", "arm"));
+    assert_eq!(model.closures[0].a.placement.translation.x, 0.5_f32);
 }
 
 // ---- what is refused

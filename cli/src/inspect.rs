@@ -4,7 +4,7 @@ use anyhow::Result;
 use clap::Args;
 use saltus::dynamics::Dynamics;
 use saltus::memory::BLOCK_BYTES;
-use saltus::model::{BodyId, FrameId, GeometryId, Joint, Model, Shape, Transmission};
+use saltus::model::{self, BodyId, ClosureKind, FrameId, GeometryId, Joint, Model, Shape, Transmission};
 use serde::Serialize;
 
 use crate::robot::RobotArguments;
@@ -30,6 +30,7 @@ struct Report {
     frames: Vec<Frame>,
     geometries: Vec<Geometry>,
     pairs: Vec<[String; 2]>,
+    closures: Vec<Closure>,
     actuators: Vec<Actuator>,
     keyframes: Vec<String>,
     arena_bytes: ArenaBytes,
@@ -60,6 +61,12 @@ struct Geometry {
     body: String,
     shape: String,
     friction: f64,
+}
+
+#[derive(Serialize)]
+struct Closure {
+    kind: &'static str,
+    bodies: [String; 2],
 }
 
 #[derive(Serialize)]
@@ -121,6 +128,7 @@ impl Report {
                 })
                 .collect(),
             pairs: model.pairs.iter().map(|pair| [geometry_name(pair.a), geometry_name(pair.b)]).collect(),
+            closures: model.closures.iter().map(|closure| Closure::new(model, closure)).collect(),
             actuators: (0..model.nu()).map(|k| Actuator::new(model, k)).collect(),
             keyframes: (0..).map_while(|k| model.keyframe(k).map(|_| model.keyframe_name(k).to_string())).collect(),
             arena_bytes: ArenaBytes {
@@ -166,6 +174,8 @@ impl Report {
         }
         let frames: Vec<&str> = self.frames.iter().map(|frame| frame.name.as_str()).collect();
         println!("\nframes     {}", list(&frames));
+        let closures: Vec<String> = self.closures.iter().map(Closure::text).collect();
+        println!("closures   {}", list(&closures));
         println!("keyframes  {}", list(&self.keyframes));
         println!("pairs      {} that may meet (--json lists them)", self.pairs.len());
         let ArenaBytes { dynamics_f32, dynamics_f64 } = self.arena_bytes;
@@ -195,6 +205,22 @@ impl Body {
             upper: finite(limit.upper),
             effort: finite(model.dofs[usize::from(body.first_v)].effort_limit),
         }
+    }
+}
+
+impl Closure {
+    fn new(model: Model<'_, f64>, closure: &model::Closure<f64>) -> Self {
+        let kind = match closure.kind {
+            ClosureKind::Point => "point",
+            ClosureKind::Weld => "weld",
+        };
+        let body = |id: BodyId| display_name(model.body_name(id), "body", id.index());
+        Self { kind, bodies: [body(closure.a.body), body(closure.b.body)] }
+    }
+
+    fn text(&self) -> String {
+        let Self { kind, bodies: [a, b] } = self;
+        format!("{kind} of {a} and {b}")
     }
 }
 

@@ -1,5 +1,6 @@
 //! `saltus simulate`: a robot swings freely from a raised pose; energy tells whether the dynamics are right.
 
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
@@ -8,9 +9,13 @@ use saltus::dynamics::{self, Dynamics};
 use saltus::linalg::{MatMut, padded};
 use saltus::memory::{Arena, BLOCK_BYTES, Block, blocks_for};
 use saltus::model::{Joint, Model, configuration};
+use saltus_cli::recording::{Recording, Statistics};
 use serde::Serialize;
 
 use crate::robot::RobotArguments;
+
+/// Simulated time between two states of a recording.
+const RECORDED_EVERY_S: f64 = 1e-3;
 
 /// What to simulate.
 #[derive(Args, Clone)]
@@ -23,6 +28,9 @@ pub struct Options {
     /// Step of the integrator, in microseconds.
     #[arg(long, default_value_t = 100.0, value_name = "MICROSECONDS")]
     dt_us: f64,
+    /// Record the states and energies of every millisecond as MCAP, for Foxglove or Rerun.
+    #[arg(long, value_name = "FILE")]
+    mcap: Option<PathBuf>,
     /// Print one JSON document instead of tables.
     #[arg(long)]
     json: bool,
@@ -30,7 +38,7 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { robot: RobotArguments::default(), time: 5.0, dt_us: 100.0, json: false }
+        Self { robot: RobotArguments::default(), time: 5.0, dt_us: 100.0, mcap: None, json: false }
     }
 }
 
@@ -104,7 +112,9 @@ fn simulate(model: Model<'_, f64>, options: &Options) -> Result<Summary> {
         );
         println!("{:>8} {:>14} {:>14} {:>14}", "time s", "kinetic J", "potential J", "total J");
     }
-    let per_second = ((1.0 / dt_s).round() as u64).max(1);
+    let steps_in = |seconds: f64| ((seconds / dt_s).round() as u64).max(1);
+    let (per_second, per_record) = (steps_in(1.0), steps_in(RECORDED_EVERY_S));
+    let mut recording = options.mcap.as_ref().map(Recording::create).transpose()?;
     let mut stepping = Duration::ZERO;
     for step in 0..=summary.steps {
         dynamics::update(model, &q, &v, &mut work)?;
@@ -116,10 +126,20 @@ fn simulate(model: Model<'_, f64>, options: &Options) -> Result<Summary> {
         if !options.json && step % per_second == 0 {
             println!("{:>8.2} {:>14.6} {:>14.6} {:>14.6}", step as f64 * dt_s, now.kinetic, now.potential, total);
         }
+        if let Some(recording) = recording.as_mut().filter(|_| step % per_record == 0) {
+            recording.state(step as f64 * dt_s, &q, &v)?;
+        }
         let begin = Instant::now();
         symplectic_step(model, &torque, dt_s, (&mut q, &mut v), (&mut acceleration, &mut q_next), &mut work)?;
-        stepping += begin.elapsed();
+        let elapsed = begin.elapsed();
+        stepping += elapsed;
+        if let Some(recording) = recording.as_mut().filter(|_| step % per_record == 0) {
+            let step_us = elapsed.as_secs_f64() * 1e6;
+            let Energy { kinetic: kinetic_j, potential: potential_j } = now;
+            recording.statistics(step as f64 * dt_s, &Statistics { kinetic_j, potential_j, step_us })?;
+        }
     }
+    recording.map_or(Ok(()), Recording::finish)?;
     summary.step_us = stepping.as_secs_f64() * 1e6 / (summary.steps + 1) as f64;
     summary.derivatives_us =
         time_derivatives(model, &q, &v, MatMut::with_stride(jacobian, nv, 3 * nv, stride), &mut work)?;

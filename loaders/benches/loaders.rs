@@ -7,7 +7,7 @@ use std::path::Path;
 use criterion::{Criterion, criterion_group, criterion_main};
 use nalgebra::Vector3;
 use saltus_loaders::mesh::Hull;
-use saltus_loaders::{LoadOptions, load_text};
+use saltus_loaders::{LoadOptions, load, load_text};
 use saltus_testkit::Random;
 
 /// As many links, joints and shapes as the public Go1 file: a trunk, and four legs of three joints, each link with a
@@ -43,6 +43,12 @@ fn quadruped() -> String {
 }
 
 fn robots(c: &mut Criterion) {
+    let defaults = LoadOptions::default();
+    for name in ["go1", "humanoid"] {
+        c.bench_function(&format!("built-in {name}, MJCF"), |b| {
+            b.iter(|| load(black_box(name), &defaults).expect("it is built in"))
+        });
+    }
     let text = quadruped();
     let options = LoadOptions { free_flyer: true, ..LoadOptions::default() };
     c.bench_function("quadruped of Go1's size, URDF", |b| {

@@ -7,7 +7,8 @@ use std::fmt::{Display, Write};
 use nalgebra::{Matrix3, Vector3};
 use saltus::linalg::tree::Link;
 use saltus::model::{
-    Actuator, Body, DofParameters, Frame, Geometry, GeometryPair, Joint, Material, Model, Range, Shape, Transmission,
+    Actuator, Body, Closure, ClosureKind, DofParameters, Frame, Geometry, GeometryPair, Joint, Material, Model, Range,
+    Shape, Transmission,
 };
 use saltus::scalar::Real;
 use saltus::spatial::{Inertia, Placement, Symmetric3};
@@ -41,6 +42,7 @@ pub fn bake<T: Real>(model: Model<'_, T>, origin: &str) -> String {
     baker.list(&mut out, "GEOMETRIES", "Geometry", model.geometries, |g| baker.geometry(g));
     baker.list(&mut out, "VERTICES", "Vector3", model.vertices, |v| baker.vector(v));
     baker.list(&mut out, "PAIRS", "GeometryPair", model.pairs, |p| baker.pair(p));
+    baker.list(&mut out, "CLOSURES", "Closure", model.closures, |c| baker.closure(c));
     baker.list(&mut out, "ACTUATORS", "Actuator", model.actuators, |a| baker.actuator(a));
     plain_list(&mut out, "KEYFRAMES", scalar, model.keyframes.iter().map(|x| baker.number(*x)));
     plain_list(&mut out, "LINKS", "Link", model.tree.0.iter().map(link));
@@ -58,8 +60,8 @@ const HEADER: &str = "\
 use saltus::{
     linalg::tree::{Link, Tree},
     model::{
-        Actuator, Body, BodyId, CollisionFilter, Dims, DofParameters, Frame, FrameId, Geometry, GeometryId, GeometryPair,
-        Joint, Material, Model, Names, Range, Shape, Transmission,
+        Actuator, Body, BodyId, Closure, ClosureKind, CollisionFilter, Dims, DofParameters, Frame, FrameId, Geometry,
+        GeometryId, GeometryPair, Joint, Material, Model, Names, Range, Shape, Transmission,
     },
     nalgebra::{Matrix3, Vector3},
     spatial::{Inertia, Placement, Symmetric3},
@@ -75,6 +77,7 @@ const MODEL_FIELDS: &str = "    bodies: &BODIES,
     geometries: &GEOMETRIES,
     vertices: &VERTICES,
     pairs: &PAIRS,
+    closures: &CLOSURES,
     actuators: &ACTUATORS,
     keyframes: &KEYFRAMES,
 ";
@@ -234,6 +237,15 @@ impl Baker {
             pair.b.index(),
             self.material(&pair.material)
         )
+    }
+
+    fn closure<T: Real>(&self, closure: &Closure<T>) -> String {
+        let Closure { a, b, kind } = closure;
+        let kind = match kind {
+            ClosureKind::Point => "Point",
+            ClosureKind::Weld => "Weld",
+        };
+        format!("Closure {{ a: {}, b: {}, kind: ClosureKind::{kind} }}", self.frame(a), self.frame(b))
     }
 
     fn actuator<T: Real>(&self, actuator: &Actuator<T>) -> String {

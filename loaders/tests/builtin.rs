@@ -1,10 +1,12 @@
 //! Every built-in robot loads clean, rests in its keyframe, and bakes to the same bits.
 
+use std::path::Path;
+
 use saltus::dynamics::{self, Dynamics};
 use saltus::memory::{Arena, Block};
 use saltus::model::Model;
 use saltus::scalar::Real;
-use saltus_loaders::{BUILTIN, LoadOptions, bake, load};
+use saltus_loaders::{BUILTIN, LoadOptions, bake, load, load_text};
 
 /// Degrees of freedom and motors that each robot has.
 const SIZES: [(&str, usize, usize); 16] = [
@@ -53,6 +55,10 @@ mod baked_f32 {
     include!("baked/go1_f32.rs");
 }
 
+mod baked_loop {
+    include!("baked/four_bar_f32.rs");
+}
+
 mod baked_f64 {
     include!("baked/mixed_f64.rs");
 }
@@ -63,6 +69,7 @@ fn baking_gives_the_stored_source() {
     assert_source("go1_f32.rs", &bake(go1.model(), "go1"));
     let mixed = mixed_tree();
     assert_source("mixed_f64.rs", &bake(mixed.model(), "mixed_tree.json"));
+    assert_source("four_bar_f32.rs", &bake(four_bar().model(), "four_bar.xml"));
 }
 
 #[test]
@@ -75,6 +82,19 @@ fn a_baked_model_computes_the_same_bits_as_the_loaded_one() {
     let mixed = mixed_tree();
     assert_eq!(accelerations(baked_f64::MODEL), accelerations(mixed.model()));
     assert_eq!(baked_f64::DIMS, mixed.model().dims());
+    let four_bar = four_bar();
+    assert_eq!(accelerations(baked_loop::MODEL), accelerations(four_bar.model()));
+    assert_eq!((baked_loop::DIMS, baked_loop::MODEL.closures), (four_bar.model().dims(), four_bar.model().closures));
+}
+
+/// A loop and an anchor.
+fn four_bar() -> saltus::model::OwnedModel<f32> {
+    let text = "<mujoco><worldbody><body name='crank'><joint axis='0 1 0'/><geom size='0.1' pos='0.1 0 0.3'/>\
+        <body name='coupler' pos='0 0 0.3'><joint axis='0 1 0'/><geom size='0.1' pos='0.4 0 0'/></body></body>\
+        <body name='rocker' pos='0.8 0 0'><joint axis='0 1 0'/><geom size='0.1' pos='0 0 0.2'/></body>\
+        <body name='base' pos='0 1 0' euler='0 0 33'><freejoint/><geom size='0.1'/></body></worldbody>\
+        <equality><connect body1='coupler' body2='rocker' anchor='0.8 0 0.1'/><weld body1='base'/></equality></mujoco>";
+    load_text(Path::new("four_bar.xml"), text, &LoadOptions::default()).unwrap().model.cast()
 }
 
 /// A tree with joints of every type.

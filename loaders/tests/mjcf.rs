@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use saltus::dynamics::{self, Dynamics};
 use saltus::memory::{Arena, Block};
-use saltus::model::{Model, Range, Shape, Transmission};
+use saltus::model::{ClosureKind, Frame, Model, Range, Shape, Transmission};
 use saltus_loaders::{LoadError, LoadOptions, Loaded, load, load_text};
 use saltus_testkit::Random;
 use serde_json::Value;
@@ -70,6 +70,56 @@ fn masses_centres_and_mass_matrices_are_those_of_mujoco() {
         let (com, mass_matrix) = center_and_mass_matrix(model, &numbers(&state["q"]));
         assert_close(&com, &numbers(&state["com"]));
         assert_close(&mass_matrix, &numbers(&state["mass_matrix"]));
+    }
+}
+
+#[test]
+fn closures_hold_what_mujoco_holds() {
+    let text = std::fs::read_to_string(folder().join("loops.json")).expect("the figures are stored");
+    let figures: Value = serde_json::from_str(&text).expect("the figures are JSON");
+    let loaded = load(folder().join("loops.xml"), &LoadOptions::default()).expect("the file is sound");
+    let model = loaded.model.model();
+    let q = model.find_keyframe("qpos0").expect("every file has it").q;
+    let mut memory = vec![Block::EMPTY; Dynamics::<f64>::blocks(model.dims())];
+    let mut work = Dynamics::carve(&mut Arena::new(&mut memory), model.dims()).expect("the arena was sized for it");
+    dynamics::update(model, q, &vec![0.0; model.nv()], &mut work).expect("q and v have the model's length");
+    let in_world = |end: &Frame<f64>| {
+        work.kinematics.body_placement_world(end.body).expect("the body is the model's") * end.placement
+    };
+    let expected = figures["closures"].as_array().expect("an array");
+    assert_eq!(model.closures.len(), expected.len());
+    for (closure, expected) in model.closures.iter().zip(expected) {
+        assert_eq!(Some(closure.kind.rows() as u64), expected["rows"].as_u64());
+        let ends = [in_world(&closure.a), in_world(&closure.b)];
+        let positions: Vec<f64> = ends.iter().flat_map(|end| end.translation.iter().copied()).collect();
+        assert_close(&positions, &numbers(&expected["positions"]));
+        if closure.kind == ClosureKind::Weld {
+            let rows = ends.map(|end| end.rotation.transpose());
+            let rotations: Vec<f64> = rows.iter().flat_map(|rows| rows.iter().copied()).collect();
+            assert_close(&rotations, &numbers(&expected["rotations"]));
+        }
+    }
+    assert_eq!(
+        messages(&loaded),
+        [
+            "<connect>: it is not active; this constraint is left out",
+            "<weld>: it is not active; this constraint is left out",
+            "<weld>: its two bodies move as one; this constraint is left out",
+            "<joint> in <equality>: this element is ignored",
+        ]
+    );
+}
+
+#[test]
+fn closures_can_be_disabled_as_a_whole() {
+    let anchored = |flag: &str| {
+        robot(&format!(
+            "<option><flag {flag}='disable'/></option><equality><connect body1='b' anchor='0 0 0'/></equality>\
+             <worldbody><body name='b'><joint/><geom size='1'/></body></worldbody>"
+        ))
+    };
+    for (flag, closures) in [("equality", 0), ("constraint", 0), ("contact", 1)] {
+        assert_eq!(anchored(flag).model.model().closures.len(), closures, "{flag}");
     }
 }
 
@@ -252,7 +302,7 @@ fn a_mesh_may_stand_in_the_file_itself() {
 #[test]
 fn what_is_not_read_is_named() {
     let loaded = robot(
-        "<equality/><option integrator='RK4'/><default><geom solref='.1 1'/></default><visual/>\
+        "<equality><tendon/></equality><option integrator='RK4'/><default><geom solref='.1 1'/></default><visual/>\
          <worldbody><body gravcomp='1'><joint name='j' margin='1'/><geom size='1' rgba='1 1 1 1'/><camera/>\
          <composite/></body><geom type='hfield'/></worldbody>\
          <tendon/><actuator><muscle joint='j'/><motor tendon='t'/><general joint='j' dyntype='filter'/></actuator>",
@@ -260,7 +310,6 @@ fn what_is_not_read_is_named() {
     assert_eq!(
         messages(&loaded),
         [
-            "<equality> in <mujoco>: this element is ignored",
             "<tendon> in <mujoco>: this element is ignored",
             "<option> integrator: this attribute is ignored",
             "<geom> solref: this attribute is ignored",
@@ -268,6 +317,7 @@ fn what_is_not_read_is_named() {
             "<body> gravcomp: this attribute is ignored",
             "<composite> in <body>: this element is ignored",
             "<joint> margin: this attribute is ignored",
+            "<tendon> in <equality>: this element is ignored",
             "<muscle> in <actuator>: this actuator is left out",
             "<motor>: tendons are not supported; this actuator is left out",
             "<general> dyntype: activation dynamics are ignored; the control acts at once",
@@ -285,7 +335,7 @@ fn a_robot_without_motors_gets_none() {
 // ---- what is refused
 
 /// Each broken file and what is said of it.
-const REFUSALS: [(&str, &str); 24] = [
+const REFUSALS: [(&str, &str); 28] = [
     ("<mujoco><worldbody></mujoco>", "robot.xml:1: not well-formed XML"),
     ("<compiler angle='grad'/>", "<compiler> angle=\"grad\": expected one of degree, radian, found \"grad\""),
     ("<compiler eulerseq='xyw'/>", "<compiler> eulerseq=\"xyw\": expected three of x, y, z, X, Y, Z, found \"xyw\""),
@@ -334,6 +384,13 @@ const REFUSALS: [(&str, &str); 24] = [
     (
         "<worldbody><body name='b'><joint/><geom size='1'/><body name='b'/></body></worldbody>",
         "<body name=\"b\">: body \"b\": the name is already taken",
+    ),
+    ("<equality><connect anchor='0 0 0'/></equality>", "<connect>: attribute body1 is missing"),
+    ("<equality><connect body1='world'/></equality>", "<connect>: attribute anchor is missing"),
+    ("<equality><weld body1='b'/></equality>", "<weld> body1=\"b\": expected the name of a body, found \"b\""),
+    (
+        "<equality><weld site1='s' site2='t' anchor='0 0 0'/></equality>",
+        "<weld>: states both site1 and anchor; sites or bodies are expected",
     ),
     ("<actuator><motor joint='j'/></actuator>", "<motor> joint=\"j\": expected the name of a joint, found \"j\""),
     (

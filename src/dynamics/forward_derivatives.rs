@@ -38,9 +38,6 @@ pub fn forward_derivatives<T: Real>(
         row.fill(T::ZERO);
         row[dof] = -T::ONE;
     }
-    let factor = work.factor_view(model.dims());
-    tree::half_solve_transposed(model.tree, factor, out.reborrow());
-    tree::scale_rows(out.reborrow(), |dof| -work.inverse_pivots[dof]);
-    tree::half_solve(model.tree, factor, out);
+    tree::solve(model.tree, work.factor_view(model.dims()), |dof| -work.inverse_pivots[dof], out);
     Ok(())
 }

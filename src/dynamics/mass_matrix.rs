@@ -61,7 +61,7 @@ pub fn factorize_with<T: Real>(
 pub fn solve<T: Real>(model: Model<'_, T>, work: &Dynamics<'_, T>, x: MatMut<'_, T>) -> Result<(), InputError> {
     check_workspace(&model, work)?;
     check_length("right-hand side rows", model.nv(), x.rows())?;
-    tree::solve(model.tree, work.factor_view(model.dims()), work.inverse_pivots, x);
+    tree::solve(model.tree, work.factor_view(model.dims()), |dof| work.inverse_pivots[dof], x);
     Ok(())
 }
 

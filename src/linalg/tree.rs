@@ -109,10 +109,12 @@ pub fn factorize<T: Real>(
     Ok(())
 }
 
-/// X ← M⁻¹ X, with `l` and `inverse_pivots` from [`factorize`].
-pub fn solve<T: Real>(tree: Tree<'_>, l: MatRef<'_, T>, inverse_pivots: &[T], mut x: MatMut<'_, T>) {
+/// X ← L⁻¹ diag(middle) L⁻ᵀ X, with `l` from [`factorize`].
+///
+/// M⁻¹ X when `middle` gives the inverse pivots, −M⁻¹ X when it gives their negatives.
+pub fn solve<T: Real>(tree: Tree<'_>, l: MatRef<'_, T>, middle: impl Fn(usize) -> T, mut x: MatMut<'_, T>) {
     half_solve_transposed(tree, l, x.reborrow());
-    scale_rows(x.reborrow(), |i| inverse_pivots[i]);
+    scale_rows(x.reborrow(), middle);
     half_solve(tree, l, x);
 }
 

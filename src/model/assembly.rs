@@ -11,10 +11,11 @@ use super::actuator_spec::TransmissionSpec;
 use super::builder::FrameSpec;
 use super::error::Item;
 use super::pairs::{PairRules, ordered, pairs};
-use super::validate::{check_actuator, check_frame, check_geometry, check_material, check_merged};
+use super::validate::{check_actuator, check_closure, check_frame, check_geometry, check_material, check_merged};
 use super::{
-    Actuator, ActuatorSpec, Body, BodyId, BodySpec, DofParameters, Frame, FrameId, Geometry, GeometryId, GeometryPair,
-    GeometrySpec, Joint, JointSpec, Material, ModelError, OwnedModel, Problem, Range, Shape, ShapeSpec, Transmission,
+    Actuator, ActuatorSpec, Body, BodyId, BodySpec, Closure, ClosureSpec, DofParameters, Frame, FrameId, Geometry,
+    GeometryId, GeometryPair, GeometrySpec, Joint, JointSpec, Material, ModelError, OwnedModel, Problem, Range, Shape,
+    ShapeSpec, Transmission,
 };
 use crate::linalg::tree::Link;
 use crate::spatial::Placement;
@@ -47,6 +48,7 @@ pub(super) struct Assembly {
     geometry_owners: Vec<usize>,
     vertices: Vec<Vector3<f64>>,
     pairs: Vec<GeometryPair<f64>>,
+    closures: Vec<Closure<f64>>,
     actuators: Vec<Actuator<f64>>,
     actuator_names: Vec<String>,
     anchors: BTreeMap<String, Anchor>,
@@ -210,6 +212,25 @@ impl Assembly {
         Ok(())
     }
 
+    /// Adds a closure between two bodies by name.
+    pub fn add_closure(&mut self, spec: &ClosureSpec) -> Result<(), ModelError> {
+        let fail = |problem| Item::Closure.fail(&spec.bodies.join(", "), problem);
+        check_closure(spec).map_err(fail)?;
+        let frame = |end: usize| {
+            let body = &spec.bodies[end];
+            let unknown = || fail(Problem::UnknownTarget { what: "body", target: body.clone() });
+            let anchor = self.anchor(body).ok_or_else(unknown)?;
+            Ok(Frame { body: anchor.body, placement: anchor.placement * spec.placements[end] })
+        };
+        let (a, b) = (frame(0)?, frame(1)?);
+        if a.body == b.body {
+            return Err(fail(Problem::ClosureOfOne));
+        }
+        next_id(self.closures.len(), Item::Closure, "")?;
+        self.closures.push(Closure { a, b, kind: spec.kind });
+        Ok(())
+    }
+
     /// A motor of gear 1 on each actuated degree of freedom, within its effort limit.
     pub fn add_motors(&mut self) {
         for (body, joint) in self.bodies.iter().zip(&self.joint_names) {
@@ -267,6 +288,7 @@ impl Assembly {
             geometries: self.geometries,
             vertices: self.vertices,
             pairs: self.pairs,
+            closures: self.closures,
             actuators: self.actuators,
             keyframes: Vec::new(),
             gravity,

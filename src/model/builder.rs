@@ -11,7 +11,8 @@ use super::assembly::{Anchor, Assembly};
 use super::error::Item;
 use super::validate::check_body;
 use super::{
-    ActuatorSpec, BodySpec, GeometrySpec, KeyframeSpec, Material, ModelError, OwnedModel, Problem, STANDARD_GRAVITY,
+    ActuatorSpec, BodySpec, ClosureSpec, GeometrySpec, KeyframeSpec, Material, ModelError, OwnedModel, Problem,
+    STANDARD_GRAVITY,
 };
 use crate::scalar::Real;
 use crate::spatial::Placement;
@@ -24,7 +25,7 @@ pub(super) struct FrameSpec {
     pub placement: Placement<f64>,
 }
 
-/// Collects bodies, frames, geometries, motors and keyframes in any order, then checks and numbers them.
+/// Collects bodies, frames, geometries, closures, motors and keyframes in any order, then checks and numbers them.
 ///
 /// ```
 /// use nalgebra::Vector3;
@@ -51,6 +52,7 @@ pub struct ModelBuilder {
     geometries: Vec<(String, GeometrySpec)>,
     excluded: Vec<(String, String)>,
     pairs: Vec<(String, String, Material<f64>)>,
+    closures: Vec<ClosureSpec>,
     actuators: Vec<ActuatorSpec>,
     keyframes: Vec<KeyframeSpec>,
     gravity: Vector3<f64>,
@@ -71,6 +73,7 @@ impl ModelBuilder {
             geometries: Vec::new(),
             excluded: Vec::new(),
             pairs: Vec::new(),
+            closures: Vec::new(),
             actuators: Vec::new(),
             keyframes: Vec::new(),
             gravity: Vector3::new(0.0, 0.0, -STANDARD_GRAVITY),
@@ -108,6 +111,12 @@ impl ModelBuilder {
         self
     }
 
+    /// Adds a loop or an anchor. It does not move the bodies: a configuration in which it holds is up to the caller.
+    pub fn closure(mut self, closure: ClosureSpec) -> Self {
+        self.closures.push(closure);
+        self
+    }
+
     /// Adds a motor. As soon as there is one, [`BodySpec::actuated`] no longer makes any.
     pub fn actuator(mut self, actuator: ActuatorSpec) -> Self {
         self.actuators.push(actuator);
@@ -140,6 +149,7 @@ impl ModelBuilder {
         self.frames.iter().try_for_each(|frame| assembly.add_frame(frame))?;
         self.geometries.iter().try_for_each(|(body, geometry)| assembly.add_geometry_by_name(body, geometry))?;
         assembly.pair_geometries(&self.excluded, &self.pairs)?;
+        self.closures.iter().try_for_each(|closure| assembly.add_closure(closure))?;
         match self.actuators.as_slice() {
             [] => assembly.add_motors(),
             stated => stated.iter().try_for_each(|actuator| assembly.add_actuator(actuator))?,

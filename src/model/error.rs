@@ -24,6 +24,7 @@ pub enum Item {
     Geometry,
     Exclusion,
     Pair,
+    Closure,
     Actuator,
     Keyframe,
 }
@@ -44,6 +45,7 @@ impl fmt::Display for Item {
             Self::Geometry => "geometry",
             Self::Exclusion => "exclusion of body",
             Self::Pair => "pair of geometry",
+            Self::Closure => "closure of bodies",
             Self::Actuator => "actuator",
             Self::Keyframe => "keyframe",
         })
@@ -132,7 +134,7 @@ pub enum Problem {
         /// What kind of part was meant.
         what: &'static str,
     },
-    /// What a motor pulls at does not exist.
+    /// What a motor pulls at, or a closure holds, does not exist.
     UnknownTarget {
         /// What kind of part was meant.
         what: &'static str,
@@ -148,6 +150,8 @@ pub enum Problem {
     },
     /// A geometry cannot meet itself.
     PairOfOne,
+    /// A closure cannot hold a body to itself.
+    ClosureOfOne,
     /// More pairs of geometries than any robot needs: a filter is missing.
     TooManyPairs,
     /// A keyframe of the wrong size.
@@ -200,6 +204,7 @@ impl fmt::Display for ModelError {
                 write!(f, "the joint \"{joint}\" has only {dofs} degrees of freedom, numbered from 0")
             }
             Problem::PairOfOne => write!(f, "a geometry cannot meet itself"),
+            Problem::ClosureOfOne => write!(f, "both ends are on the same body, or on bodies fixed to each other"),
             Problem::TooManyPairs => {
                 write!(f, "more than {} pairs may meet; use filters or exclusions", super::pairs::MAX_PAIRS)
             }

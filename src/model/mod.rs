@@ -1,8 +1,9 @@
-//! The robot: bodies, joints, limits, frames, shapes, motors and keyframes, as a `Copy` bundle of slices.
+//! The robot: bodies, joints, limits, frames, shapes, loops, motors and keyframes, as a `Copy` bundle of slices.
 //!
 //! A [`Model`] borrows from flash on the target, or from an [`OwnedModel`] on the host, which a [`ModelBuilder`] checks
 //! and fills. Every moving body hangs on its parent by one joint; bodies joined rigidly are merged, and live on as
-//! [`Frame`]s. Bodies and degrees of freedom are numbered depth first, so a subtree is a range.
+//! [`Frame`]s. Bodies and degrees of freedom are numbered depth first, so a subtree is a range. What the tree cannot
+//! express, loops and anchors, is a [`Closure`].
 
 mod actuator;
 #[cfg(feature = "alloc")]
@@ -14,6 +15,9 @@ mod body;
 mod body_spec;
 #[cfg(feature = "alloc")]
 mod builder;
+mod closure;
+#[cfg(feature = "alloc")]
+mod closure_spec;
 pub mod configuration;
 mod dims;
 #[cfg(feature = "alloc")]
@@ -45,6 +49,9 @@ pub use body::{Body, BodyId, DofParameters, Frame, FrameId};
 pub use body_spec::{BodySpec, JointSpec};
 #[cfg(feature = "alloc")]
 pub use builder::ModelBuilder;
+pub use closure::{Closure, ClosureKind};
+#[cfg(feature = "alloc")]
+pub use closure_spec::ClosureSpec;
 pub use dims::Dims;
 #[cfg(feature = "alloc")]
 pub use error::{Item, ModelError, Problem};
@@ -97,6 +104,8 @@ pub struct Model<'m, T> {
     pub vertices: &'m [Vector3<T>],
     /// The geometries that may meet, ascending.
     pub pairs: &'m [GeometryPair<T>],
+    /// Loops and anchors: what holds bodies together beside their joints.
+    pub closures: &'m [Closure<T>],
     /// The motors, in the order of the controls.
     pub actuators: &'m [Actuator<T>],
     /// (q, v, u) of each keyframe, one after the other.

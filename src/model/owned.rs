@@ -7,7 +7,8 @@ use nalgebra::Vector3;
 
 use super::validate::check_keyframe;
 use super::{
-    Actuator, Body, DofParameters, Frame, Geometry, GeometryPair, KeyframeSpec, Model, ModelError, Names, Range,
+    Actuator, Body, Closure, DofParameters, Frame, Geometry, GeometryPair, KeyframeSpec, Model, ModelError, Names,
+    Range,
 };
 use crate::linalg::tree::{Link, Tree};
 use crate::scalar::Real;
@@ -23,6 +24,7 @@ pub struct OwnedModel<T> {
     pub(super) geometries: Vec<Geometry<T>>,
     pub(super) vertices: Vec<Vector3<T>>,
     pub(super) pairs: Vec<GeometryPair<T>>,
+    pub(super) closures: Vec<Closure<T>>,
     pub(super) actuators: Vec<Actuator<T>>,
     pub(super) keyframes: Vec<T>,
     pub(super) gravity: Vector3<T>,
@@ -42,6 +44,7 @@ impl<T: Real> OwnedModel<T> {
             geometries: &self.geometries,
             vertices: &self.vertices,
             pairs: &self.pairs,
+            closures: &self.closures,
             actuators: &self.actuators,
             keyframes: &self.keyframes,
             gravity: self.gravity,
@@ -60,6 +63,7 @@ impl<T: Real> OwnedModel<T> {
             geometries: self.geometries.iter().map(Geometry::cast).collect(),
             vertices: self.vertices.iter().map(|vertex| vertex.map(|x| U::from_f64(x.to_f64()))).collect(),
             pairs: self.pairs.iter().map(GeometryPair::cast).collect(),
+            closures: self.closures.iter().map(Closure::cast).collect(),
             actuators: self.actuators.iter().map(Actuator::cast).collect(),
             keyframes: self.keyframes.iter().map(|x| U::from_f64(x.to_f64())).collect(),
             gravity: self.gravity.map(|x| U::from_f64(x.to_f64())),

@@ -7,8 +7,8 @@ use alloc::vec::Vec;
 use super::actuator_spec::TransmissionSpec;
 use super::error::Item;
 use super::{
-    ActuatorSpec, Body, BodySpec, GeometrySpec, Joint, JointSpec, KeyframeSpec, Material, Model, ModelError, Problem,
-    Range, Shape, ShapeSpec, configuration,
+    ActuatorSpec, Body, BodySpec, ClosureSpec, GeometrySpec, Joint, JointSpec, KeyframeSpec, Material, Model,
+    ModelError, Problem, Range, Shape, ShapeSpec, configuration,
 };
 use crate::spatial::{Inertia, Placement};
 
@@ -101,6 +101,10 @@ fn check_shape(shape: &ShapeSpec) -> Result<(), Problem> {
             if hull.vertices.len() < 4 { Err(Problem::TooFewVertices { found: hull.vertices.len() }) } else { Ok(()) }
         }
     }
+}
+
+pub(super) fn check_closure(spec: &ClosureSpec) -> Result<(), Problem> {
+    spec.placements.iter().try_for_each(check_placement)
 }
 
 pub(super) fn check_actuator(spec: &ActuatorSpec) -> Result<(), ModelError> {

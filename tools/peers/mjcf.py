@@ -2,6 +2,7 @@
 
     python tools/peers/mjcf.py EVALUATE [FILE...]
     python tools/peers/mjcf.py --figures EVALUATE FILE > FILE.json
+    python tools/peers/mjcf.py --closures FILE > FILE.json
     python tools/peers/mjcf.py --dump OUT.json
 
 EVALUATE is the program of loaders/examples/evaluate.rs. Without files it goes through all MJCF in gymnasium and in
@@ -270,6 +271,36 @@ def figures(path, evaluate):
     return {"figures": by, "mass": states[0]["mass"], "states": states}
 
 
+def closure_figures(path):
+    """World placements, at qpos0, of the two frames that each active connect or weld between two moving parts holds."""
+    model = mujoco.MjModel.from_xml_path(path)
+    data = mujoco.MjData(model)
+    mujoco.mj_kinematics(model, data)
+    closures = []
+    for k in range(model.neq):
+        point, weld = (model.eq_type[k] == kind for kind in (mujoco.mjtEq.mjEQ_CONNECT, mujoco.mjtEq.mjEQ_WELD))
+        ends = [int(model.eq_obj1id[k]), int(model.eq_obj2id[k])]
+        sites = model.eq_objtype[k] == mujoco.mjtObj.mjOBJ_SITE
+        bodies = [int(model.site_bodyid[end]) for end in ends] if sites else ends
+        as_one = model.body_weldid[bodies[0]] == model.body_weldid[bodies[1]]
+        if not model.eq_active0[k] or not (point or weld) or as_one:
+            continue
+        numbers = model.eq_data[k]
+        positions, axes = (data.site_xpos, data.site_xmat) if sites else (data.xpos, data.xmat)
+        rotations = [axes[end].reshape(3, 3).copy() for end in ends]
+        positions = [positions[end].copy() for end in ends]
+        if not sites:
+            anchors = [numbers[0:3], numbers[3:6]] if point else [numbers[3:6], numbers[0:3]]
+            positions = [p + r @ anchor for p, r, anchor in zip(positions, rotations, anchors)]
+        if weld and not sites:
+            relative = np.zeros(9)
+            mujoco.mju_quat2Mat(relative, numbers[6:10])
+            rotations[0] = rotations[0] @ relative.reshape(3, 3)
+        closure = {"rows": 3 if point else 6, "positions": np.ravel(positions).tolist()}
+        closures.append(closure | ({"rotations": np.ravel(rotations).tolist()} if weld else {}))
+    return {"figures": f"MuJoCo {mujoco.__version__}, by tools/peers/mjcf.py --closures", "closures": closures}
+
+
 def random_configuration(model, rng):
     """In saltus's coordinates: any number will do for a joint, and any unit quaternion."""
     q = rng.uniform(-1.0, 1.0, model.nq)
@@ -304,6 +335,9 @@ def dump_case(path, states=3):
 def main():
     if sys.argv[1] == "--figures":
         print(json.dumps(figures(sys.argv[3], sys.argv[2])))
+        return 0
+    if sys.argv[1] == "--closures":
+        print(json.dumps(closure_figures(sys.argv[2])))
         return 0
     if sys.argv[1] == "--dump":
         os.makedirs(os.path.dirname(sys.argv[2]) or ".", exist_ok=True)

@@ -1,5 +1,6 @@
 //! The project's chores, run as `cargo xtask <command>`.
 
+mod baked;
 mod fuzz;
 mod packages;
 mod peers;

@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
 
+use crate::baked;
 use crate::process::{cargo, root, stream};
 use crate::setup::Need;
 use crate::tally::{Counts, summary};
@@ -19,19 +20,21 @@ struct Step {
     builds: &'static [Build],
 }
 
-/// One cargo command of a step.
+/// One build of a step.
 enum Build {
     /// On the host, with these warning flags for rustdoc.
     Host { arguments: &'static [&'static str], rustdocflags: Option<&'static str> },
     /// For the Cortex-M7, with these parts of the standard library.
     Target { arguments: &'static [&'static str], libraries: &'static str },
+    /// These robots, built-in or files, baked and built for the Cortex-M7.
+    Baked { robots: &'static [&'static str] },
 }
 
 const fn host(arguments: &'static [&'static str]) -> Build {
     Build::Host { arguments, rustdocflags: None }
 }
 
-const STEPS: [Step; 8] = [
+const STEPS: [Step; 9] = [
     Step {
         name: "format",
         about: "rustfmt has nothing to change",
@@ -101,6 +104,15 @@ const STEPS: [Step; 8] = [
                 libraries: "core,alloc",
             },
         ],
+    },
+    Step {
+        name: "baked",
+        about: "baked robots build for the Cortex-M7, as f32 in flash",
+        needs: &[Need::Target],
+        file: None,
+        builds: &[Build::Baked {
+            robots: &["cartpole", "go1", "loaders/tests/mjcf/everything.xml", "loaders/tests/mjcf/loops.xml"],
+        }],
     },
     Step {
         name: "examples",
@@ -173,6 +185,7 @@ fn run_builds(step: &Step) -> Result<(Counts, bool)> {
                 stream(cargo().args(arguments).envs(flags))
             }
             Build::Target { arguments, libraries } => stream(&mut toolchain::ensure()?.cargo(arguments, libraries)),
+            Build::Baked { robots } => baked::build(robots),
         }?;
         tests = tests + Counts::in_output(&finished.stdout);
         success &= finished.success;

@@ -104,6 +104,9 @@ const KNOWN: [&str; 22] = [
     "conflict",
 ];
 
+/// Attributes of `<flag>` that are read, or have no bearing on motion.
+const FLAGS: [&str; 7] = ["gravity", "contact", "constraint", "limit", "equality", "energy", "sensor"];
+
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Physics {
     pub gravity: Vector3<f64>,
@@ -112,24 +115,27 @@ pub(super) struct Physics {
     pub contact: bool,
     /// Whether joints have limits at all.
     pub limits: bool,
+    /// Whether loops and anchors hold at all.
+    pub equality: bool,
 }
 
 impl Physics {
     pub fn read(files: Files<'_>, warnings: &mut Warnings) -> Result<Self, LoadError> {
-        let mut it =
-            Self { gravity: Vector3::new(0.0, 0.0, -STANDARD_GRAVITY), timestep_s: None, contact: true, limits: true };
+        let gravity = Vector3::new(0.0, 0.0, -STANDARD_GRAVITY);
+        let mut it = Self { gravity, timestep_s: None, contact: true, limits: true, equality: true };
         let mut no_gravity = false;
         for option in files.sections("option") {
             warnings.unknown(option, &["gravity", "timestep"], &["flag"]);
             it.gravity = option.vector("gravity")?.unwrap_or(it.gravity);
             it.timestep_s = option.float("timestep")?.or(it.timestep_s);
             for flag in files.children(option).into_iter().filter(|child| child.name() == "flag") {
-                warnings.unknown(flag, &["gravity", "contact", "constraint", "limit", "energy", "sensor"], &[]);
+                warnings.unknown(flag, &FLAGS, &[]);
                 let off = |name| Ok(flag.choice(name, &[("enable", true), ("disable", false)])? == Some(false));
                 no_gravity |= off("gravity")?;
                 let constraint = !off("constraint")?;
                 it.contact &= constraint && !off("contact")?;
                 it.limits &= constraint && !off("limit")?;
+                it.equality &= constraint && !off("equality")?;
             }
         }
         if no_gravity {

@@ -12,6 +12,8 @@ use crate::xml::Element;
 const MAX_REPEATS: usize = 16;
 /// Elements that state the parameters of one and the same kind.
 const ACTUATORS: [&str; 4] = ["general", "motor", "position", "velocity"];
+/// Elements whose defaults are stated as `<equality>`.
+const EQUALITIES: [&str; 2] = ["connect", "weld"];
 
 #[derive(Default)]
 struct Class<'d> {
@@ -30,7 +32,11 @@ pub(super) struct Defaults<'d> {
 pub(super) struct ClassId(usize);
 
 fn kind(tag: &str) -> &str {
-    if ACTUATORS.contains(&tag) { "actuator" } else { tag }
+    match tag {
+        _ if ACTUATORS.contains(&tag) => "actuator",
+        _ if EQUALITIES.contains(&tag) => "equality",
+        _ => tag,
+    }
 }
 
 impl<'d> Defaults<'d> {

@@ -6,7 +6,8 @@
 //!
 //! A body with several joints becomes a chain of massless bodies. A body frame has its origin in its joint; where that
 //! is not MuJoCo's origin of the body, a frame of the body's name stands there. Sites become frames. Geoms that can
-//! touch nothing only give their mass. The robot as the file places it is the keyframe `qpos0`.
+//! touch nothing only give their mass. `<connect>` and `<weld>` become closures, rigid ones. The robot as the file places
+//! it is the keyframe `qpos0`.
 //!
 //! What only concerns pictures, sound and bookkeeping (`visual`, `statistic`, `camera`, `light`, textures, materials,
 //! `rgba`, `group`, `user`, `size`, `custom`) is passed over; whatever else is not read is named in the warnings.
@@ -15,6 +16,7 @@ mod actuator;
 mod compiler;
 mod contact;
 mod defaults;
+mod equality;
 mod files;
 mod geom;
 mod inertia;
@@ -44,8 +46,8 @@ use names::Names;
 use tree::{Context, Tree};
 
 /// Top-level elements that are read.
-const SECTIONS: [&str; 9] =
-    ["compiler", "option", "default", "asset", "worldbody", "contact", "actuator", "keyframe", "include"];
+const SECTIONS: [&str; 10] =
+    ["compiler", "option", "default", "asset", "worldbody", "contact", "equality", "actuator", "keyframe", "include"];
 /// Top-level elements, and assets, that have no bearing on motion.
 const COSMETIC: [&str; 10] =
     ["visual", "statistic", "size", "custom", "texture", "material", "skin", "camera", "light", "mesh"];
@@ -93,6 +95,9 @@ fn interpret(files: Files<'_>) -> Result<Loaded, LoadError> {
             builder = contacts.add_to(builder, &tree.geoms)?;
         }
     }
+    for spec in equality::read(files, &defaults, &tree, physics.equality, &mut warnings)? {
+        builder = builder.closure(spec);
+    }
     for (first, second) in &files.options.exclude {
         builder = builder.exclude(first, second);
     }
@@ -134,6 +139,7 @@ fn name_unread_defaults(defaults: &Defaults<'_>, warnings: &mut Warnings) {
             "geom" => warnings.unknown(element, &geom::KNOWN, &[]),
             "joint" => warnings.unknown(element, &joint::KNOWN, &[]),
             "site" => warnings.unknown(element, &tree::SITE, &[]),
+            "equality" => warnings.unknown(element, &equality::DEFAULT, &[]),
             "general" | "motor" | "position" | "velocity" => warnings.unknown(element, &actuator::KNOWN, &[]),
             _ => {}
         }

@@ -53,10 +53,14 @@ pub(super) fn rotation(attributes: &Attributes<'_>, compiler: &Compiler<'_>) -> 
 }
 
 fn from_quaternion(element: Element<'_>) -> Result<Matrix3<f64>, LoadError> {
-    let [w, x, y, z] = element.array("quat")?.unwrap_or_default();
-    let quaternion = UnitQuaternion::try_new(Quaternion::new(w, x, y, z), TINY);
+    let quaternion = unit_quaternion(element.array("quat")?.unwrap_or_default());
     let quaternion = quaternion.ok_or_else(|| element.unexpected("quat", "a quaternion that is not zero"))?;
     Ok(quaternion.to_rotation_matrix().into_inner())
+}
+
+/// From (w, x, y, z) of any length but zero.
+pub(super) fn unit_quaternion([w, x, y, z]: [f64; 4]) -> Option<UnitQuaternion<f64>> {
+    UnitQuaternion::try_new(Quaternion::new(w, x, y, z), TINY)
 }
 
 fn from_euler(angles: &Vector3<f64>, axes: &[char; 3]) -> Matrix3<f64> {

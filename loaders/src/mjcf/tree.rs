@@ -1,6 +1,6 @@
 //! `<worldbody>`: bodies, joints, geoms and sites, from the root to the leaves.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use nalgebra::{Rotation3, UnitQuaternion, Vector3};
 use saltus::model::{BodySpec, JointSpec};
@@ -77,6 +77,19 @@ pub(super) struct SitePart<'d> {
     pub placement: Placement<f64>,
 }
 
+/// Where a body of the file is in the model, and in the world.
+#[derive(Clone)]
+pub(super) struct Place {
+    /// Its name, which is that of the model's body too.
+    pub name: String,
+    /// The body that it moves with: itself, or the one that it is fixed to.
+    pub moves_with: String,
+    /// Of MuJoCo's frame of the body in the model's, which has its origin in the last joint.
+    pub origin: Placement<f64>,
+    /// Of MuJoCo's frame of the body in the world, as the file places it.
+    pub in_world: Placement<f64>,
+}
+
 /// Everything in `<worldbody>`.
 #[derive(Default)]
 pub(super) struct Tree<'d> {
@@ -84,6 +97,8 @@ pub(super) struct Tree<'d> {
     pub joints: Vec<JointPart<'d>>,
     pub geoms: Vec<GeomPart<'d>>,
     pub sites: Vec<SitePart<'d>>,
+    /// Where the bodies of the file are, the world among them, by name.
+    pub places: BTreeMap<String, Place>,
     /// Names of bodies that become frames.
     pub fixed: BTreeSet<String>,
 }
@@ -98,15 +113,6 @@ pub(super) struct Context<'d, 'c> {
     pub warnings: &'c mut Warnings,
 }
 
-/// Where the contents of a body go.
-#[derive(Clone)]
-struct Carrier {
-    /// Name of the model's body.
-    body: String,
-    /// Of MuJoCo's frame of the body in the model's, which has its origin in the last joint.
-    origin: Placement<f64>,
-}
-
 /// An element in a body, with frames around it resolved.
 struct Inner<'d> {
     element: Element<'d>,
@@ -117,7 +123,10 @@ struct Inner<'d> {
 impl<'d> Tree<'d> {
     pub fn read(context: &mut Context<'d, '_>, names: &mut Names) -> Result<Self, LoadError> {
         let mut tree = Self::default();
-        let world = Carrier { body: "world".to_owned(), origin: Placement::IDENTITY };
+        let name = || "world".to_owned();
+        let (origin, in_world) = (Placement::IDENTITY, Placement::IDENTITY);
+        let world = Place { name: name(), moves_with: name(), origin, in_world };
+        tree.places.insert(name(), world.clone());
         let mut stack = Vec::new();
         for section in context.files.sections("worldbody").into_iter().rev() {
             let inner = context.contents(section, ClassId::default())?;
@@ -131,9 +140,10 @@ impl<'d> Tree<'d> {
             }
             let class = context.defaults.named_by(body.element, "childclass")?.unwrap_or(body.class);
             let inner = context.contents(body.element, class)?;
-            let carrier = tree.add_body(context, names, &body, &parent, &inner)?;
+            let place = tree.add_body(context, names, &body, &parent, &inner)?;
             let below = inner.into_iter().rev().filter(|inner| inner.element.name() == "body");
-            stack.extend(below.map(|inner| (inner, carrier.clone())));
+            stack.extend(below.map(|inner| (inner, place.clone())));
+            tree.places.insert(place.name.clone(), place);
         }
         Ok(tree)
     }
@@ -143,7 +153,7 @@ impl<'d> Tree<'d> {
         &mut self,
         context: &mut Context<'d, '_>,
         names: &mut Names,
-        carrier: &Carrier,
+        place: &Place,
         inner: &[Inner<'d>],
     ) -> Result<Inertia<f64>, LoadError> {
         let mut sum = Inertia::ZERO;
@@ -156,8 +166,7 @@ impl<'d> Tree<'d> {
                         continue;
                     };
                     sum = sum + geom.inertia;
-                    let Carrier { body, origin } = carrier.clone();
-                    self.geoms.push(GeomPart { body, origin, geom });
+                    self.geoms.push(GeomPart { body: place.name.clone(), origin: place.origin, geom });
                 }
                 "site" => {
                     context.warnings.unknown(item.element, &SITE, &[]);
@@ -166,8 +175,8 @@ impl<'d> Tree<'d> {
                     self.sites.push(SitePart {
                         element: item.element,
                         name: names.site(item.element.attribute("name")),
-                        body: carrier.body.clone(),
-                        placement: carrier.origin * item.around * own,
+                        body: place.name.clone(),
+                        placement: place.origin * item.around * own,
                     });
                 }
                 _ => {}
@@ -182,33 +191,35 @@ impl<'d> Tree<'d> {
         context: &mut Context<'d, '_>,
         names: &mut Names,
         body: &Inner<'d>,
-        parent: &Carrier,
+        parent: &Place,
         inner: &[Inner<'d>],
-    ) -> Result<Carrier, LoadError> {
+    ) -> Result<Place, LoadError> {
         let element = body.element;
         context.warnings.unknown(element, &BODY, &IN_BODY);
-        let own = parent.origin * body.around * placement(&Attributes::bare(element), context.compiler)?;
+        let stated = body.around * placement(&Attributes::bare(element), context.compiler)?;
         let name = names.body(element.attribute("name"));
         let joints = context.joints(inner)?;
         if let Some(free) = joints.iter().find(|joint| joint.kind == Kind::Free)
-            && (joints.len() > 1 || parent.body != "world" || !element.parent().is_some_and(is_world))
+            && (joints.len() > 1 || parent.name != "world" || !element.parent().is_some_and(is_world))
         {
             return Err(free.element.inconsistent("a free joint must be the only one of a body in <worldbody>"));
         }
-        let chain = self.add_joints(names, element, &name, joints, own, &parent.body);
-        let weight = self.add_shapes(context, names, &chain, inner)?;
+        let moves_with = if joints.is_empty() { parent.moves_with.clone() } else { name.clone() };
+        let origin = self.add_joints(names, element, &name, joints, parent.origin * stated, &parent.name);
+        let place = Place { name, moves_with, origin, in_world: parent.in_world * stated };
+        let weight = self.add_shapes(context, names, &place, inner)?;
         let inertia = context.body_inertia(element, inner, weight)?;
         if let Some(last) = self.bodies.last_mut() {
-            last.inertia = inertia.moved_by(&chain.origin);
+            last.inertia = inertia.moved_by(&place.origin);
         }
-        if chain.origin != Placement::IDENTITY {
-            let site = SitePart { element, name, body: chain.body.clone(), placement: chain.origin };
-            self.sites.push(site);
+        if place.origin != Placement::IDENTITY {
+            let (name, body) = (place.name.clone(), place.name.clone());
+            self.sites.push(SitePart { element, name, body, placement: place.origin });
         }
-        Ok(chain)
+        Ok(place)
     }
 
-    /// The bodies of the model that a body with these joints becomes.
+    /// The bodies of the model that a body with these joints becomes; says where MuJoCo's origin is in the last one.
     fn add_joints(
         &mut self,
         names: &mut Names,
@@ -217,14 +228,14 @@ impl<'d> Tree<'d> {
         joints: Vec<Joint<'d>>,
         own: Placement<f64>,
         parent: &str,
-    ) -> Carrier {
+    ) -> Placement<f64> {
         let inertia = Inertia::ZERO;
         let shift = |by: Vector3<f64>| Placement::translation(by.x, by.y, by.z);
         if joints.is_empty() {
             let spec = BodySpec::new(name, JointSpec::Fixed).parent(parent).placement(own);
             self.bodies.push(BodyPart { element, name: name.to_owned(), spec, inertia });
             self.fixed.insert(name.to_owned());
-            return Carrier { body: name.to_owned(), origin: Placement::IDENTITY };
+            return Placement::IDENTITY;
         }
         let (mut above, mut at, mut anchor) = (parent.to_owned(), own, Vector3::zeros());
         let count = joints.len();
@@ -243,8 +254,7 @@ impl<'d> Tree<'d> {
             self.joints.push(JointPart { name: joint_name, joint, initial });
             (above, at, anchor) = (part, Placement::IDENTITY, next);
         }
-        let origin = if anchor == Vector3::zeros() { Placement::IDENTITY } else { shift(-anchor) };
-        Carrier { body: name.to_owned(), origin }
+        if anchor == Vector3::zeros() { Placement::IDENTITY } else { shift(-anchor) }
     }
 
     /// Scales all masses so that they sum up to what the compiler says.

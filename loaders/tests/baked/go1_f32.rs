@@ -3,8 +3,8 @@
 use saltus::{
     linalg::tree::{Link, Tree},
     model::{
-        Actuator, Body, BodyId, CollisionFilter, Dims, DofParameters, Frame, FrameId, Geometry, GeometryId, GeometryPair,
-        Joint, Material, Model, Names, Range, Shape, Transmission,
+        Actuator, Body, BodyId, Closure, ClosureKind, CollisionFilter, Dims, DofParameters, Frame, FrameId, Geometry,
+        GeometryId, GeometryPair, Joint, Material, Model, Names, Range, Shape, Transmission,
     },
     nalgebra::{Matrix3, Vector3},
     spatial::{Inertia, Placement, Symmetric3},
@@ -248,6 +248,8 @@ static PAIRS: [GeometryPair<f32>; 146] = [
     GeometryPair { a: GeometryId::new(15), b: GeometryId::new(17), material: Material::new(0.6, 0.0) },
     GeometryPair { a: GeometryId::new(15), b: GeometryId::new(18), material: Material::new(0.8, 0.0) },
 ];
+static CLOSURES: [Closure<f32>; 0] = [
+];
 static ACTUATORS: [Actuator<f32>; 12] = [
     Actuator { transmission: Transmission::Joint { dof: 6, gear: 1.0 }, gain: 1.0, bias: [0.0, 0.0, 0.0], control_range: Range::new(-23.7, 23.7), force_range: Range::new(-23.7, 23.7) },
     Actuator { transmission: Transmission::Joint { dof: 7, gear: 1.0 }, gain: 1.0, bias: [0.0, 0.0, 0.0], control_range: Range::new(-23.7, 23.7), force_range: Range::new(-23.7, 23.7) },
@@ -459,6 +461,7 @@ pub static MODEL: Model<'static, f32> = Model {
     geometries: &GEOMETRIES,
     vertices: &VERTICES,
     pairs: &PAIRS,
+    closures: &CLOSURES,
     actuators: &ACTUATORS,
     keyframes: &KEYFRAMES,
     gravity: Vector3::new(0.0, 0.0, -9.81),

@@ -3,8 +3,8 @@
 use saltus::{
     linalg::tree::{Link, Tree},
     model::{
-        Actuator, Body, BodyId, CollisionFilter, Dims, DofParameters, Frame, FrameId, Geometry, GeometryId, GeometryPair,
-        Joint, Material, Model, Names, Range, Shape, Transmission,
+        Actuator, Body, BodyId, Closure, ClosureKind, CollisionFilter, Dims, DofParameters, Frame, FrameId, Geometry,
+        GeometryId, GeometryPair, Joint, Material, Model, Names, Range, Shape, Transmission,
     },
     nalgebra::{Matrix3, Vector3},
     spatial::{Inertia, Placement, Symmetric3},
@@ -84,6 +84,8 @@ static VERTICES: [Vector3<f64>; 0] = [
 ];
 static PAIRS: [GeometryPair<f64>; 0] = [
 ];
+static CLOSURES: [Closure<f64>; 0] = [
+];
 static ACTUATORS: [Actuator<f64>; 7] = [
     Actuator { transmission: Transmission::Joint { dof: 0, gear: 1.0 }, gain: 1.0, bias: [0.0, 0.0, 0.0], control_range: Range::new(-40.0, 40.0), force_range: Range::new(-40.0, 40.0) },
     Actuator { transmission: Transmission::Joint { dof: 1, gear: 1.0 }, gain: 1.0, bias: [0.0, 0.0, 0.0], control_range: Range::new(-40.0, 40.0), force_range: Range::new(-40.0, 40.0) },
@@ -158,6 +160,7 @@ pub static MODEL: Model<'static, f64> = Model {
     geometries: &GEOMETRIES,
     vertices: &VERTICES,
     pairs: &PAIRS,
+    closures: &CLOSURES,
     actuators: &ACTUATORS,
     keyframes: &KEYFRAMES,
     gravity: Vector3::new(0.0, 0.0, -9.81),

@@ -1,0 +1,3 @@
+//! What the `saltus` command is made of and other programs may use.
+
+pub mod recording;
