@@ -1,15 +1,13 @@
 //! The problem of a state: which constraints act, G by half-solves along the tree, and g.
 
-use nalgebra::Vector3;
-
-use super::{Constraint, Law, Problem, ProblemDims, Source, tangents};
+use super::rows::{Columns, closure_gap};
+use super::{Constraint, Law, Problem, ProblemDims, Source};
 use crate::collision::Contact;
 use crate::dynamics::Dynamics;
 use crate::linalg::{MatMut, MatRef, add_at_a_upper, padded, partial_dot, tree};
 use crate::memory::carved;
-use crate::model::{Body, BodyId, Joint, Model};
+use crate::model::{Body, Joint, Model};
 use crate::scalar::Real;
-use crate::spatial::vector::dot;
 
 /// How constraints are held where they are, and what bounces.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -114,7 +112,7 @@ pub fn assemble<T: Real>(
     (out.count, out.rows, out.dropped) = (0, 0, 0);
     out.collect(model, situation, settings);
     out.write_jacobian(model, situation.contacts, dynamics);
-    out.write_velocities(situation, settings, model);
+    out.write_velocities(model, situation, settings, dynamics);
     out.write_delassus(model, dynamics);
     out.add_compliance(situation, settings);
 }
@@ -176,6 +174,11 @@ impl<T: Real> Assembly<'_, T> {
 
     /// Finds what acts, in the order of [`Source`].
     fn collect(&mut self, model: Model<'_, T>, situation: &Situation<'_, T>, settings: &Stabilization<T>) {
+        for (index, closure) in model.closures.iter().enumerate() {
+            for row in 0..closure.kind.rows() {
+                self.push(Law::Bilateral, Source::Closure { index: index as u16, row: row as u16 });
+            }
+        }
         for upper in [false, true] {
             for body in model.bodies {
                 let Some((dof, gap, rate)) = limit_gap(model, body, situation, upper) else { continue };
@@ -216,26 +219,19 @@ impl<T: Real> Assembly<'_, T> {
         let stride = padded(self.rows);
         self.jacobian[..model.nv() * stride].fill(T::ZERO);
         let mut contacts = contacts.iter();
+        let kinematics = &dynamics.kinematics;
         for constraint in &self.constraints[..self.count] {
-            let column = usize::from(constraint.first_row);
+            let first = usize::from(constraint.first_row);
+            let mut columns = Columns { jacobian: self.jacobian, stride, first };
             match constraint.source {
-                Source::LowerLimit { dof } | Source::DryFriction { dof } => {
-                    self.jacobian[usize::from(dof) * stride + column] = T::ONE;
-                }
-                Source::UpperLimit { dof } => self.jacobian[usize::from(dof) * stride + column] = -T::ONE,
+                Source::LowerLimit { dof } | Source::DryFriction { dof } => columns.write_unit(dof, T::ONE),
+                Source::UpperLimit { dof } => columns.write_unit(dof, -T::ONE),
                 Source::Contact { .. } => {
                     let Some(contact) = contacts.next() else { continue };
-                    let [x, y] = tangents(&contact.at.normal);
-                    let mut row = PointRows {
-                        axes: [x, y, contact.at.normal],
-                        point: contact.at.position,
-                        jacobian: self.jacobian,
-                        stride,
-                        column,
-                    };
-                    let [a, b] = bodies(model, contact);
-                    row.add(model, dynamics, b, T::ONE);
-                    row.add(model, dynamics, a, -T::ONE);
+                    columns.write_contact(model, kinematics, contact);
+                }
+                Source::Closure { index, row: 0 } => {
+                    columns.write_closure(model, kinematics, &model.closures[usize::from(index)]);
                 }
                 Source::Closure { .. } => {}
             }
@@ -243,7 +239,13 @@ impl<T: Real> Assembly<'_, T> {
     }
 
     /// g = J v_f + offset.
-    fn write_velocities(&mut self, situation: &Situation<'_, T>, settings: &Stabilization<T>, model: Model<'_, T>) {
+    fn write_velocities(
+        &mut self,
+        model: Model<'_, T>,
+        situation: &Situation<'_, T>,
+        settings: &Stabilization<T>,
+        dynamics: &Dynamics<'_, T>,
+    ) {
         let (rows, stride) = (self.rows, padded(self.rows));
         let jacobian = &self.jacobian[..model.nv() * stride];
         multiply(jacobian, stride, situation.free, &mut self.free_velocity[..rows]);
@@ -269,6 +271,13 @@ impl<T: Real> Assembly<'_, T> {
                     let meets = contact.at.distance + situation.dt_s * free < T::ZERO;
                     let bounces = restitution > T::ZERO && before < -settings.bounce_threshold_m_s && meets;
                     self.offset[normal] = if bounces { gap.min(restitution * before) } else { gap };
+                }
+                Source::Closure { index, row: 0 } => {
+                    let gaps = closure_gap(&dynamics.kinematics, &model.closures[usize::from(index)]);
+                    let most = settings.max_recovery_speed;
+                    for (offset, gap) in self.offset[row..rows].iter_mut().zip(gaps).take(6) {
+                        *offset = (settings.recovery * gap / situation.dt_s).max(-most).min(most);
+                    }
                 }
                 Source::DryFriction { .. } | Source::Closure { .. } => {}
             }
@@ -316,12 +325,6 @@ impl<T: Real> Assembly<'_, T> {
     }
 }
 
-/// The two bodies of a contact.
-fn bodies<T: Real>(model: Model<'_, T>, contact: &Contact<T>) -> [BodyId; 2] {
-    let body = |id: crate::model::GeometryId| model.geometries.get(id.index()).map_or(BodyId::WORLD, |g| g.body);
-    model.pairs.get(usize::from(contact.pair)).map_or([BodyId::WORLD; 2], |pair| [body(pair.a), body(pair.b)])
-}
-
 /// Degree of freedom, distance to a limit and its rate, for a joint that has one.
 #[inline(always)]
 fn limit_gap<T: Real>(
@@ -361,31 +364,6 @@ fn multiply<T: Real>(jacobian_transposed: &[T], stride: usize, v: &[T], out: &mu
     for (row, v) in jacobian_transposed.chunks_exact(stride).zip(v) {
         for (out, j) in out.iter_mut().zip(row) {
             *out = j.mul_add(*v, *out);
-        }
-    }
-}
-
-/// Where the rows of a point go.
-struct PointRows<'j, T> {
-    axes: [Vector3<T>; 3],
-    point: Vector3<T>,
-    jacobian: &'j mut [T],
-    stride: usize,
-    column: usize,
-}
-
-impl<T: Real> PointRows<'_, T> {
-    /// Adds the velocity of the point on a body, along the axes, per velocity of each joint that carries it.
-    #[inline(always)]
-    fn add(&mut self, model: Model<'_, T>, dynamics: &Dynamics<'_, T>, body: BodyId, sign: T) {
-        let Some(body) = model.body(body) else { return };
-        let last = body.v_range().end - 1;
-        for dof in model.tree.runs(last).flatten() {
-            let velocity = dynamics.kinematics.axis[dof].velocity_at(&self.point);
-            let entries = &mut self.jacobian[dof * self.stride + self.column..][..3];
-            for (entry, axis) in entries.iter_mut().zip(&self.axes) {
-                *entry = sign.mul_add(dot(axis, &velocity), *entry);
-            }
         }
     }
 }

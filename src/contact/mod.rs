@@ -13,6 +13,7 @@ mod newton;
 mod outcome;
 mod problem;
 mod reduced;
+mod rows;
 mod solver;
 
 use crate::linalg::partial_dot;

@@ -91,10 +91,15 @@ pub(super) fn natural_residual<T: Real>(problem: &Problem<'_, T>, impulses: &[T]
                 (lambda - project_to_law(lambda - rho * sigma, law)).abs()
             }
         };
-        // A NaN must not hide: it compares as no better than anything.
-        worst = if error <= worst { worst } else { error };
+        worst = worse(worst, error);
     }
     worst
+}
+
+/// The larger error; one that is not a number stays.
+#[inline(always)]
+fn worse<T: Real>(worst: T, error: T) -> T {
+    if error <= worst || !worst.is_finite() { worst } else { error }
 }
 
 /// ‖λ − P(λ − ρ(σ + Γ(σ)))‖∞, Γ(σ) = (0, 0, μ ‖σ_T‖).
@@ -112,27 +117,27 @@ fn distance<T: Real>(a: &Triple<T>, b: &Triple<T>) -> T {
 
 impl<T: Real> Residuals<T> {
     fn add_contact(&mut self, lambda: Triple<T>, sigma: Triple<T>, friction: T, rho: T) {
-        self.natural = self.natural.max(contact_error(lambda, sigma, friction, rho));
-        self.primal = self.primal.max(distance(&lambda, &project_to_cone(lambda, friction)));
+        self.natural = worse(self.natural, contact_error(lambda, sigma, friction, rho));
+        self.primal = worse(self.primal, distance(&lambda, &project_to_cone(lambda, friction)));
         // The dual cone μ ‖x_T‖ ≤ x_N is polar to −K: what is outside of it is the projection of −x to K.
         let corrected = [sigma[0], sigma[1], sigma[2] + friction * tangential_norm(&sigma)];
         let outside = project_to_cone(corrected.map(|x| -x), friction);
-        self.dual = self.dual.max(rho * distance(&outside, &[T::ZERO; 3]));
+        self.dual = worse(self.dual, rho * distance(&outside, &[T::ZERO; 3]));
         let power = (0..3).fold(T::ZERO, |sum, k| lambda[k].mul_add(corrected[k], sum));
-        self.complementarity = self.complementarity.max((rho * power).abs());
+        self.complementarity = worse(self.complementarity, (rho * power).abs());
     }
 
     fn add_row(&mut self, lambda: T, sigma: T, law: &Law<T>, rho: T) {
-        self.natural = self.natural.max((lambda - project_to_law(lambda - rho * sigma, law)).abs());
-        self.primal = self.primal.max((lambda - project_to_law(lambda, law)).abs());
+        self.natural = worse(self.natural, (lambda - project_to_law(lambda - rho * sigma, law)).abs());
+        self.primal = worse(self.primal, (lambda - project_to_law(lambda, law)).abs());
         let (dual, power) = match *law {
             Law::Unilateral => ((-sigma).max(T::ZERO), lambda * sigma),
             // σ ≥ 0 only on the lower bound, σ ≤ 0 only on the upper one.
             Law::DryFriction { bound } => (T::ZERO, sigma.abs() * bound + lambda * sigma),
             Law::Bilateral | Law::Contact { .. } => (sigma.abs(), T::ZERO),
         };
-        self.dual = self.dual.max(rho * dual);
-        self.complementarity = self.complementarity.max((rho * power).abs());
+        self.dual = worse(self.dual, rho * dual);
+        self.complementarity = worse(self.complementarity, (rho * power).abs());
     }
 
     fn relative_to(self, impulse: T) -> Self {

@@ -12,6 +12,8 @@ pub struct StepDims {
     pub robot: Dims,
     /// Shapes of the model.
     pub geometries: usize,
+    /// Rows of all loops and anchors.
+    pub closure_rows: usize,
     /// Joint coordinates with a limit on either side.
     pub limits: usize,
     /// Degrees of freedom with dry friction.
@@ -25,7 +27,8 @@ impl StepDims {
     pub fn of<T: Real>(model: Model<'_, T>, contacts: usize) -> Self {
         let limits = model.position_limits.iter().filter(|r| r.lower.is_finite() || r.upper.is_finite()).count();
         let dry_frictions = model.dofs.iter().filter(|dof| dof.dry_friction > T::ZERO).count();
-        Self { robot: model.dims(), geometries: model.geometries.len(), limits, dry_frictions, contacts }
+        let closure_rows = model.closures.iter().map(|closure| closure.kind.rows()).sum();
+        Self { robot: model.dims(), geometries: model.geometries.len(), closure_rows, limits, dry_frictions, contacts }
     }
 
     pub(super) const fn collision(self) -> CollisionDims {
@@ -33,7 +36,7 @@ impl StepDims {
     }
 
     pub(super) const fn problem(self) -> ProblemDims {
-        let single = self.limits + self.dry_frictions;
+        let single = self.closure_rows + self.limits + self.dry_frictions;
         ProblemDims { constraints: single + self.contacts, rows: single + 3 * self.contacts }
     }
 

@@ -1,6 +1,6 @@
 //! What a step starts from, and the checks at the border.
 
-use super::{Step, StepError, StepSettings};
+use super::{Step, StepDims, StepError, StepSettings};
 use crate::input::check_length;
 use crate::model::{Joint, Model};
 use crate::scalar::Real;
@@ -41,6 +41,9 @@ impl<'s, T: Real> StepInput<'s, T> {
         check_length("next v", model.nv(), next.v.len())?;
         check_length("workspace coordinates", model.nq(), work.q.len())?;
         check_length("workspace velocities", model.nv(), work.v.len())?;
+        let needed = StepDims::of(model, 0).problem().rows;
+        check_length("workspace geometries", model.geometries.len(), work.collision.placement.len())?;
+        check_length("workspace rows", needed, needed.min(work.impulses.len()))?;
         check_optional("control", model.nu(), self.control.len())?;
         check_optional("force", model.nv(), self.force.len())?;
         check_optional("external", model.bodies.len(), self.external.len())?;

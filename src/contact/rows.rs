@@ -1,0 +1,89 @@
+//! Rows of the constraint Jacobian: velocities of points and frames per velocity of the joints that carry them.
+
+use nalgebra::Vector3;
+
+use super::tangents;
+use crate::collision::Contact;
+use crate::kinematics::Kinematics;
+use crate::model::{BodyId, Closure, ClosureKind, Frame, GeometryId, Model};
+use crate::scalar::Real;
+use crate::spatial::vector::{column, cross_add, dot};
+use crate::spatial::{Motion, Placement};
+
+/// Where the rows of one constraint go: columns of Jᵀ, nv rows of `stride` numbers.
+pub(super) struct Columns<'j, T> {
+    pub jacobian: &'j mut [T],
+    pub stride: usize,
+    pub first: usize,
+}
+
+impl<T: Real> Columns<'_, T> {
+    /// The row of one degree of freedom.
+    #[inline(always)]
+    pub fn write_unit(&mut self, dof: u16, sign: T) {
+        self.jacobian[usize::from(dof) * self.stride + self.first] = sign;
+    }
+
+    /// The three rows of a contact: velocity of the second body against the first, along the tangents and the normal.
+    #[inline(always)]
+    pub fn write_contact(&mut self, model: Model<'_, T>, kinematics: &Kinematics<'_, T>, contact: &Contact<T>) {
+        let [x, y] = tangents(&contact.at.normal);
+        let axes = [x, y, contact.at.normal];
+        let [a, b] = bodies(model, contact);
+        let velocity = |axis: &Motion<T>| axis.velocity_at(&contact.at.position);
+        self.add(model, kinematics, b, T::ONE, 0, &axes, velocity);
+        self.add(model, kinematics, a, -T::ONE, 0, &axes, velocity);
+    }
+
+    /// The rows of a closure: velocity of its second frame against its first, along the axes of the world.
+    pub fn write_closure(&mut self, model: Model<'_, T>, kinematics: &Kinematics<'_, T>, closure: &Closure<T>) {
+        let axes = [Vector3::x(), Vector3::y(), Vector3::z()];
+        for (frame, sign) in [(&closure.b, T::ONE), (&closure.a, -T::ONE)] {
+            let point = kinematics.placement[frame.body.index()].act_point(&frame.placement.translation);
+            self.add(model, kinematics, frame.body, sign, 0, &axes, |axis| axis.velocity_at(&point));
+            if closure.kind == ClosureKind::Weld {
+                self.add(model, kinematics, frame.body, sign, 3, &axes, |axis| axis.angular);
+            }
+        }
+    }
+
+    /// Adds a velocity that each joint of the chain to a body gives, along three axes, from row `row` on.
+    #[inline(always)]
+    #[allow(clippy::too_many_arguments)]
+    fn add(
+        &mut self,
+        model: Model<'_, T>,
+        kinematics: &Kinematics<'_, T>,
+        body: BodyId,
+        sign: T,
+        row: usize,
+        axes: &[Vector3<T>; 3],
+        velocity: impl Fn(&Motion<T>) -> Vector3<T>,
+    ) {
+        let Some(body) = model.body(body) else { return };
+        let last = body.v_range().end - 1;
+        for dof in model.tree.runs(last).flatten() {
+            let velocity = velocity(&kinematics.axis[dof]);
+            let entries = &mut self.jacobian[dof * self.stride + self.first + row..][..3];
+            for (entry, axis) in entries.iter_mut().zip(axes) {
+                *entry = sign.mul_add(dot(axis, &velocity), *entry);
+            }
+        }
+    }
+}
+
+/// The two bodies of a contact.
+pub(super) fn bodies<T: Real>(model: Model<'_, T>, contact: &Contact<T>) -> [BodyId; 2] {
+    let body = |id: GeometryId| model.geometries.get(id.index()).map_or(BodyId::WORLD, |g| g.body);
+    model.pairs.get(usize::from(contact.pair)).map_or([BodyId::WORLD; 2], |pair| [body(pair.a), body(pair.b)])
+}
+
+/// How far the second frame of a closure is from the first, along the world's axes: displacement, and the axis of the
+/// rotation times the sine of its angle.
+pub(super) fn closure_gap<T: Real>(kinematics: &Kinematics<'_, T>, closure: &Closure<T>) -> [T; 6] {
+    let place = |frame: &Frame<T>| -> Placement<T> { kinematics.placement[frame.body.index()] * frame.placement };
+    let (a, b) = (place(&closure.a), place(&closure.b));
+    let turned = (0..3)
+        .fold(Vector3::repeat(T::ZERO), |sum, k| cross_add(&column(&a.rotation, k), &column(&b.rotation, k), &sum));
+    Motion { linear: b.translation - a.translation, angular: turned * T::from_f64(0.5) }.to_array()
+}
