@@ -14,12 +14,12 @@ pub(super) fn collide<T: Real>(ground: &Placement<T>, solid: &Solid<'_, T>, marg
     let center = solid.placement.translation;
     match solid.shape {
         Shape::HalfSpace => Manifold::new(),
-        Shape::Sphere { radius } => plane.meet(&[plane.ball(0, center, radius)]),
+        Shape::Sphere { radius } => plane.meet(&[plane.ball(0, center, T::constant(radius))]),
         Shape::Capsule { radius, half_length } => {
-            let half = column(&solid.placement.rotation, 2) * half_length;
+            let (radius, half) = (T::constant(radius), column(&solid.placement.rotation, 2) * T::constant(half_length));
             plane.meet(&[plane.ball(0, center - half, radius), plane.ball(1, center + half, radius)])
         }
-        Shape::Box { half_extents } => plane.meet_box(&solid.placement, &half_extents),
+        Shape::Box { half_extents } => plane.meet_box(&solid.placement, &half_extents.map(T::constant)),
         _ => Manifold::new(),
     }
 }

@@ -12,4 +12,4 @@ mod solid;
 pub use contact::{Contact, Manifold, ManifoldPoint};
 pub use detect::{Collision, CollisionDims, Detected, detect};
 pub use pair::collide;
-pub use solid::Solid;
+pub use solid::{Corners, Solid};

@@ -68,20 +68,25 @@ pub enum Shape<T> {
 impl<T: Real> Shape<T> {
     /// The same shape in another scalar type.
     pub fn cast<U: Real>(&self) -> Shape<U> {
-        let number = |x: &T| U::from_f64(x.to_f64());
-        let vector = |x: &Vector3<T>| x.map(|x| U::from_f64(x.to_f64()));
-        match self {
+        self.map(|x| U::from_f64(x.to_f64()))
+    }
+
+    /// The same shape with each of its lengths mapped.
+    #[inline(always)]
+    pub fn map<U: Real>(&self, number: impl Fn(T) -> U) -> Shape<U> {
+        let vector = |x: &Vector3<T>| Vector3::new(number(x.x), number(x.y), number(x.z));
+        match *self {
             Self::HalfSpace => Shape::HalfSpace,
             Self::Sphere { radius } => Shape::Sphere { radius: number(radius) },
             Self::Capsule { radius, half_length } => {
                 Shape::Capsule { radius: number(radius), half_length: number(half_length) }
             }
-            Self::Box { half_extents } => Shape::Box { half_extents: vector(half_extents) },
+            Self::Box { ref half_extents } => Shape::Box { half_extents: vector(half_extents) },
             Self::Cylinder { radius, half_length } => {
                 Shape::Cylinder { radius: number(radius), half_length: number(half_length) }
             }
-            Self::Ellipsoid { radii } => Shape::Ellipsoid { radii: vector(radii) },
-            &Self::Convex { first_vertex, vertices } => Shape::Convex { first_vertex, vertices },
+            Self::Ellipsoid { ref radii } => Shape::Ellipsoid { radii: vector(radii) },
+            Self::Convex { first_vertex, vertices } => Shape::Convex { first_vertex, vertices },
         }
     }
 }
