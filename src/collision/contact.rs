@@ -91,17 +91,35 @@ const CAPACITY: usize = 4;
 pub struct Manifold<T> {
     points: [ManifoldPoint<T>; CAPACITY],
     len: usize,
+    converged: bool,
 }
 
 impl<T: Real> Manifold<T> {
     /// No point yet.
     pub fn new() -> Self {
-        Self { points: [ManifoldPoint::default(); CAPACITY], len: 0 }
+        Self { points: [ManifoldPoint::default(); CAPACITY], len: 0, converged: true }
     }
 
     /// The points, in ascending order of their features.
     pub fn points(&self) -> &[ManifoldPoint<T>] {
         &self.points[..self.len]
+    }
+
+    /// Whether the points are exact; false if the search for them ended at its bound, with the best answer it had.
+    pub fn converged(&self) -> bool {
+        self.converged
+    }
+
+    pub(super) fn with_convergence(mut self, converged: bool) -> Self {
+        self.converged = converged;
+        self
+    }
+
+    /// Adds a point if it is closer than `margin`.
+    pub(super) fn meet(&mut self, point: ManifoldPoint<T>, margin: T) {
+        if point.distance < margin {
+            self.insert(point);
+        }
     }
 
     /// Adds a point in the order of features. When all places are taken, the shallowest of the points gives way.
