@@ -5,6 +5,7 @@ use nalgebra::Vector3;
 use super::BodyId;
 use crate::scalar::Real;
 use crate::spatial::Placement;
+use crate::spatial::vector::dot;
 
 /// A geometry of the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -69,6 +70,22 @@ impl<T: Real> Shape<T> {
     /// The same shape in another scalar type.
     pub fn cast<U: Real>(&self) -> Shape<U> {
         self.map(|x| U::from_f64(x.to_f64()))
+    }
+
+    /// Radius of a ball about the origin that holds the shape; `hull` are its corners if it is one. Rounded up by a
+    /// millionth, so that it holds in `f32` too.
+    pub fn reach(&self, hull: &[Vector3<T>]) -> T {
+        let norm = |v: &Vector3<T>| dot(v, v).sqrt();
+        let reach = match self {
+            Self::HalfSpace => return T::from_f64(f64::INFINITY),
+            Self::Sphere { radius } => *radius,
+            Self::Capsule { radius, half_length } => *radius + *half_length,
+            Self::Box { half_extents } => norm(half_extents),
+            Self::Cylinder { radius, half_length } => norm(&Vector3::new(*radius, T::ZERO, *half_length)),
+            Self::Ellipsoid { radii } => radii.x.max(radii.y).max(radii.z),
+            Self::Convex { .. } => hull.iter().map(norm).fold(T::ZERO, T::max),
+        };
+        reach * T::from_f64(1.0 + 1e-6)
     }
 
     /// The same shape with each of its lengths mapped.
@@ -166,6 +183,8 @@ pub struct Geometry<T> {
     pub placement: Placement<T>,
     /// The solid.
     pub shape: Shape<T>,
+    /// Radius, about the placement's origin, of a ball that holds all of it; infinite for a half-space.
+    pub reach: T,
     /// Its surface.
     pub material: Material<T>,
     /// What it may meet.
@@ -179,6 +198,7 @@ impl<T: Real> Geometry<T> {
             body: self.body,
             placement: self.placement.cast(),
             shape: self.shape.cast(),
+            reach: U::from_f64(self.reach.to_f64()),
             material: self.material.cast(),
             filter: self.filter,
         }
