@@ -2,7 +2,7 @@
 
 use nalgebra::Vector3;
 
-use super::core_shape::Core;
+use super::core_shape::{Core, NO_CORNER};
 use super::simplex::{Simplex, Vertex};
 use crate::scalar::Real;
 use crate::spatial::vector::dot;
@@ -11,6 +11,9 @@ use crate::spatial::vector::dot;
 const MAX_ITERATIONS: usize = 64;
 /// What the last support point may still gain, in roundings.
 const ROUNDINGS: f64 = 4.0;
+
+/// The same over the squared distance, on curved surfaces: Newton's method does the rest.
+const CURVED_GAIN: f64 = 1e-6;
 
 /// What the search found.
 pub(super) enum Distance<P> {
@@ -46,7 +49,8 @@ pub(super) fn distance<T: Real>(a: &Core<'_, '_, T>, b: &Core<'_, '_, T>, limit:
         }
         let gain = square - ahead;
         let rounding = T::Plain::EPSILON * T::Plain::from_f64(ROUNDINGS);
-        if gain <= rounding * (square + (square * scale).sqrt()) || simplex.contains(&vertex) {
+        let curved = vertex.corners.contains(&NO_CORNER) && gain <= T::Plain::from_f64(CURVED_GAIN) * square;
+        if curved || gain <= rounding * (square + (square * scale).sqrt()) || simplex.contains(&vertex) {
             return Distance::Apart { simplex, gap };
         }
         scale = scale.max(dot(&vertex.w, &vertex.w));
