@@ -45,7 +45,7 @@ pub(super) fn patch<T: Real>(
 }
 
 /// `solid` on `face`.
-fn stand<T: Real>(face: &Face<T>, solid: &Solid<'_, T>, margin: T, mark: u16) -> Option<Patch<T>> {
+pub(super) fn stand<T: Real>(face: &Face<T>, solid: &Solid<'_, T>, margin: T, mark: u16) -> Option<Patch<T>> {
     let (foot, radius) = solid.foot(&face.normal);
     let slack = T::Plain::EPSILON * T::Plain::from_f64(SLACK);
     let [first, second, ..] = face.corners.corners() else { return None };
