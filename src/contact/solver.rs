@@ -46,7 +46,7 @@ carved! {
         /// Row exchanges of the factor.
         pub(crate) exchanges: [u16; d.rows],
         /// Right-hand side and step of the reduced system.
-        pub(super) step: [T; d.rows],
+        pub(crate) step: [T; d.rows],
         /// A combination of rows of G.
         pub(crate) row: [T; padded(d.rows)],
         /// The best impulses so far.

@@ -20,20 +20,20 @@ use crate::model::{BodyId, Closure, ClosureKind, Frame, Model};
 use crate::scalar::Real;
 use crate::spatial::vector::{column, cross, dot};
 use crate::spatial::{Force, Motion};
-use crate::step::Step;
+use crate::step::{Step, StepSettings};
 
 /// Adds the terms of all constraints that hold: to `out.velocity` (divided by −Δt) and to `out.rows`.
-pub(super) fn write<T: Real<Plain = T>>(
+pub(super) fn write<T: Real<Plain = T>, S>(
     model: Model<'_, T>,
-    dt_s: T,
+    settings: &StepSettings<T, S>,
     work: &Step<'_, T>,
     out: &mut Derivatives<'_, T>,
 ) {
     propagate_velocity(model, work, out);
     let problem = work.assembly.problem();
-    let linear = &work.scratch.linear[..problem.constraints.len()];
     let mut contacts = work.collision.contacts().iter();
-    for (constraint, linear) in problem.constraints.iter().zip(linear) {
+    for (position, constraint) in problem.constraints.iter().enumerate() {
+        let linear = &{ out.linear[position] };
         let contact = match constraint.source {
             Source::Contact { .. } => contacts.next(),
             _ => None,
@@ -45,11 +45,13 @@ pub(super) fn write<T: Real<Plain = T>>(
         match constraint.source {
             Source::Contact { .. } => {
                 let Some(contact) = contact else { continue };
-                add_contact(model, work, (constraint, linear, contact), dt_s, out);
+                let motion = FrameMotion::of(model, contact, work.collision.placement, &settings.gradient);
+                add_contact(model, work, (constraint, linear, contact), (&motion, settings.dt_s), out);
             }
             Source::Closure { index, row: 0 } => {
-                let rows = &linear_of(work, constraint, model.closures[usize::from(index)].kind);
-                add_closure(model, work, (constraint, rows, &model.closures[usize::from(index)]), dt_s, out);
+                let closure = &model.closures[usize::from(index)];
+                let rows = linear_of(out, position, closure.kind);
+                add_closure(model, work, (constraint, &rows, closure), settings.dt_s, out);
             }
             _ => {}
         }
@@ -133,7 +135,7 @@ fn add_contact<T: Real<Plain = T>>(
     model: Model<'_, T>,
     work: &Step<'_, T>,
     (constraint, linear, contact): (&Constraint<T>, &Linear<T>, &Contact<T>),
-    dt_s: T,
+    (motion, dt_s): (&FrameMotion<T>, T),
     out: &mut Derivatives<'_, T>,
 ) {
     let (a, b) = contact.bodies(model);
@@ -143,7 +145,6 @@ fn add_contact<T: Real<Plain = T>>(
     let impulse = &work.impulses[constraint.rows()];
     let force = x * impulse[0] + y * impulse[1] + normal * impulse[2];
     let wrench = Force { linear: force, angular: cross(&position, &force) };
-    let motion = FrameMotion::of(model, contact, work.collision.placement);
     let kinematics = &work.dynamics.kinematics;
     let after = |body: BodyId| out.velocity_after[body.index()];
     let before = |body: BodyId| kinematics.velocity[body.index()];
@@ -198,10 +199,8 @@ fn add_wrench_changes<T: Real>(work: &Step<'_, T>, count: usize, dt_s: T, out: &
 }
 
 /// The linearized laws of all rows of a closure.
-fn linear_of<T: Real>(work: &Step<'_, T>, constraint: &Constraint<T>, kind: ClosureKind) -> [Linear<T>; 6] {
-    let problem = work.assembly.problem();
-    let first = problem.constraints.iter().position(|c| c.first_row == constraint.first_row).unwrap_or(0);
-    core::array::from_fn(|k| if k < kind.rows() { work.scratch.linear[first + k] } else { Linear::default() })
+fn linear_of<T: Real>(out: &Derivatives<'_, T>, first: usize, kind: ClosureKind) -> [Linear<T>; 6] {
+    core::array::from_fn(|k| if k < kind.rows() { out.linear[first + k] } else { Linear::default() })
 }
 
 /// A closure: a force at each side's own point along the world's axes, and a torque.

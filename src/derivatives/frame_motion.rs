@@ -2,11 +2,14 @@
 
 use nalgebra::Vector3;
 
-use crate::collision::{Contact, Solid, collide};
+use crate::collision::{Contact, ManifoldPoint, Solid, collide};
+use crate::linalg::{MatMut, MatRef, cholesky, cholesky_solve};
 use crate::model::{Geometry, Model, Shape};
 use crate::scalar::{Dual, Real};
-use crate::spatial::vector::{cross, cross_add, dot, scale_add, skew};
+use crate::spatial::lie::{exp_quaternion, quaternion_to_matrix};
+use crate::spatial::vector::{compose, cross, cross_add, dot, multiply, scale_add, skew};
 use crate::spatial::{Motion, Placement};
+use crate::step::Gradient;
 
 /// The twist of a contact's frame per twist of the second body, while the first one stays.
 ///
@@ -26,7 +29,7 @@ pub(super) enum FrameMotion<T> {
 
 impl<T: Real<Plain = T>> FrameMotion<T> {
     /// Of a contact between geometries at the given placements.
-    pub fn of(model: Model<'_, T>, contact: &Contact<T>, placements: &[Placement<T>]) -> Self {
+    pub fn of(model: Model<'_, T>, contact: &Contact<T>, placements: &[Placement<T>], gradient: &Gradient<T>) -> Self {
         let at = &contact.at;
         let geometry = |index: usize| Some((model.geometries.get(index)?, placements.get(index)?));
         let pair = model.pairs.get(usize::from(contact.pair));
@@ -42,7 +45,12 @@ impl<T: Real<Plain = T>> FrameMotion<T> {
                 let center = scale_add(&at.normal, -height, &at.position);
                 Self::OnPlane { center, normal: at.normal, second: true }
             }
-            Some([a, b]) => Self::curved(model, contact, a, b),
+            Some([a, b]) => match *gradient {
+                Gradient::Smoothed { samples, radius_m, seed } => {
+                    Self::smoothed(model, contact, a, b, &mut Displacements::new(samples, radius_m, seed))
+                }
+                _ => Self::curved(model, contact, a, b),
+            },
             // A terrain is outside of the model: it is taken as a plane at the contact.
             None => Self::OnPlane {
                 center: scale_add(&at.normal, at.distance, &at.position),
@@ -78,6 +86,51 @@ impl<T: Real<Plain = T>> FrameMotion<T> {
             Motion { linear, angular }
         };
         Self::Curved { columns: core::array::from_fn(column) }.about(&at.position)
+    }
+
+    /// By least squares over random displacements of the second body: what the frame does on the average, corners and
+    /// edges included.
+    fn smoothed(
+        model: Model<'_, T>,
+        contact: &Contact<T>,
+        (a, place_a): (&Geometry<T>, &Placement<T>),
+        (b, place_b): (&Geometry<T>, &Placement<T>),
+        displacements: &mut Displacements<T>,
+    ) -> Self {
+        let at = &contact.at;
+        let arm = place_b.translation - at.position;
+        let size = dot(&arm, &arm).sqrt().max(displacements.radius);
+        let first = Solid::of(model, a, place_a);
+        let margin = at.distance.abs() + displacements.radius * T::from_f64(8.0);
+        let (mut covariance, mut slopes) = ([T::ZERO; 36], [T::ZERO; 36]);
+        while let Some(xi) = displacements.next(size) {
+            // Antithetic pairs: the mean of the two cancels what is even in the displacement.
+            let place = |sign: T| moved(place_b, &at.position, &(xi * sign));
+            let point = |sign: T| {
+                let manifold = collide(&first, &Solid::of(model, b, &place(sign)), margin);
+                let deepest =
+                    |best: ManifoldPoint<T>, p: &ManifoldPoint<T>| if p.distance < best.distance { *p } else { best };
+                let (head, rest) = manifold.points().split_first()?;
+                let same = manifold.points().iter().find(|point| point.feature == at.feature);
+                Some(same.copied().unwrap_or_else(|| rest.iter().fold(*head, deepest)))
+            };
+            let (Some(plus), Some(minus)) = (point(T::ONE), point(-T::ONE)) else { continue };
+            let half = T::from_f64(0.5);
+            let angular = cross(&at.normal, &((plus.normal - minus.normal) * half));
+            let linear = (plus.position - minus.position) * half - cross(&angular, &at.position);
+            let (x, twist) = (xi.to_array(), Motion { linear, angular }.to_array());
+            for k in 0..36 {
+                covariance[k] = x[k / 6].mul_add(x[k % 6], covariance[k]);
+                slopes[k] = x[k / 6].mul_add(twist[k % 6], slopes[k]);
+            }
+        }
+        // Too few displacements that touch leave directions open: then the exact derivative is all there is.
+        if cholesky(MatMut::new(&mut covariance, 6, 6)).is_err() {
+            return Self::curved(model, contact, (a, place_a), (b, place_b));
+        }
+        cholesky_solve(MatRef::new(&covariance, 6, 6), MatMut::new(&mut slopes, 6, 6));
+        let columns = core::array::from_fn(|k| Motion::from_array(core::array::from_fn(|i| slopes[6 * k + i])));
+        Self::Curved { columns }.about(&at.position)
     }
 
     /// Columns of twists about `point`, as columns of twists about the origin.
@@ -134,6 +187,42 @@ fn round<T: Real>(shape: &Shape<T>) -> T {
         Shape::Sphere { radius } | Shape::Capsule { radius, .. } => *radius,
         _ => T::ZERO,
     }
+}
+
+/// Random displacements, the same for the same seed.
+struct Displacements<T> {
+    radius: T,
+    left: u16,
+    state: u64,
+}
+
+impl<T: Real> Displacements<T> {
+    fn new(samples: u16, radius: T, seed: u32) -> Self {
+        Self { radius, left: samples, state: u64::from(seed) }
+    }
+
+    /// The next one: uniform in a box of ± radius, angles over `size`.
+    fn next(&mut self, size: T) -> Option<Motion<T>> {
+        self.left = self.left.checked_sub(1)?;
+        let mut uniform = || {
+            // SplitMix64 (Steele 2014).
+            self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+            let mut x = self.state;
+            x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+            T::from_f64(((x ^ (x >> 31)) >> 11) as f64 / (1_u64 << 52) as f64 - 1.0)
+        };
+        let linear = Vector3::from_fn(|_, _| uniform()) * self.radius;
+        let angular = Vector3::from_fn(|_, _| uniform()) * (self.radius / size);
+        Some(Motion { linear, angular })
+    }
+}
+
+/// A placement moved by a twist about `point`.
+fn moved<T: Real>(placement: &Placement<T>, point: &Vector3<T>, twist: &Motion<T>) -> Placement<T> {
+    let turn = quaternion_to_matrix(&exp_quaternion(&twist.angular));
+    let arm = multiply(&turn, &(placement.translation - point));
+    Placement::new(compose(&turn, &placement.rotation), point + arm + twist.linear)
 }
 
 /// A placement moved by six small twists about `point`.

@@ -1,7 +1,7 @@
 //! The memory and the result of a differentiation.
 
 use crate::contact::Assembly;
-use crate::contact::reduced::Linear;
+use crate::contact::reduced::{self, Linear};
 use crate::input::{InputError, check_length};
 use crate::linalg::{MatMut, MatRef, padded};
 use crate::memory::carved;
@@ -20,6 +20,15 @@ carved! {
         /// Wᵀ of the equations and of the unknowns: nv × unknowns each.
         by_equation: [T; d.robot.nv * padded(d.problem().rows)],
         by_unknown: [T; d.robot.nv * padded(d.problem().rows)],
+        /// What each constraint is taken to do.
+        pub(super) linear: [Linear<T>; d.problem().constraints],
+        /// Δσ + E Δλ = 0 where a constraint gives way: E.
+        pub(super) softness: [Softness<T>; d.problem().constraints],
+        /// ∂(q ⊕ Δt v⁺), nv × nv.
+        pub(super) integration: [T; d.robot.square()],
+        /// Vectors of the products: one per degree of freedom, one per row.
+        pub(super) along: [T; d.robot.nv],
+        pub(super) multiplier: [T; d.problem().rows],
         /// Of each body after the step.
         pub(super) velocity_after: [Motion<T>; d.robot.with_world()],
         /// The degrees of freedom that move the two sides of a constraint against each other.
@@ -29,6 +38,9 @@ carved! {
         controls: (usize),
     }
 }
+
+/// E of a constraint, 3 × 3 at most.
+pub(super) type Softness<T> = [[T; 3]; 3];
 
 /// A degree of freedom that moves one side of a constraint and not the other.
 #[derive(Clone, Copy, Debug)]
@@ -88,12 +100,11 @@ impl<T: Real> Derivatives<'_, T> {
     }
 
     /// Clears what is summed into.
-    pub(super) fn start(&mut self, model: Model<'_, T>, work: &mut Step<'_, T>) {
+    pub(super) fn start(&mut self, model: Model<'_, T>, work: &Step<'_, T>) {
         self.controls = model.nu();
         self.columns = 2 * model.nv() + model.nu();
-        let problem = work.assembly.problem();
-        let linear = &mut work.scratch.linear[..problem.constraints.len()];
-        self.unknowns = crate::contact::reduced::number_unknowns(problem.constraints, linear);
+        let constraints = work.assembly.problem().constraints;
+        self.unknowns = reduced::number_unknowns(constraints, &mut self.linear[..constraints.len()]);
         let stride = self.stride();
         self.rows[..self.unknowns * stride].fill(T::ZERO);
         for dof in 0..model.nv() {
@@ -118,12 +129,12 @@ impl<T: Real> Derivatives<'_, T> {
     }
 
     /// W Bᵀ and W C, from W = D^(−½) L^(−ᵀ) Jᵀ. O(nv · rows).
-    pub(super) fn gather_half_solved(&mut self, assembly: &Assembly<'_, T>, linear: &[Linear<T>]) {
+    pub(super) fn gather_half_solved(&mut self, assembly: &Assembly<'_, T>) {
         let (w, stride) = (assembly.half_solved(), padded(self.unknowns));
         let constraints = assembly.problem().constraints;
         for dof in 0..self.nv() {
             let row = w.row(dof);
-            for (l, constraint) in linear.iter().zip(constraints) {
+            for (l, constraint) in self.linear.iter().zip(constraints) {
                 let n = l.unknowns(&constraint.law);
                 let at = dof * stride + usize::from(l.first);
                 if n > 0 {

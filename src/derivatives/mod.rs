@@ -8,17 +8,21 @@
 mod constraint_terms;
 mod frame_motion;
 mod jacobian;
+mod kinds;
 mod motor_terms;
+mod products;
 mod quality;
 
 use crate::contact::reduced;
 use crate::dynamics;
-use crate::linalg::{MatMut, add_a_b, add_at_b, lu, lu_solve_matrix, tree};
+use crate::linalg::{MatMut, MatRef, add_a_b, add_at_b, lu, lu_solve_matrix, padded, tree};
 use crate::model::Model;
 use crate::scalar::Real;
 use crate::step::{Step, StepError, StepInput, StepSettings};
 
+pub use crate::step::Gradient;
 pub use jacobian::Derivatives;
+pub use products::{Cotangent, pull_back, push_forward};
 pub use quality::Quality;
 
 /// ∂v⁺/∂(q, v, u) of the step just taken, into `out`; `work`, `input` and `settings` must be those of that step.
@@ -64,14 +68,27 @@ pub fn differentiate<T: Real<Plain = T>, S>(
         return Err(StepError::Substeps);
     }
     let dt_s = settings.dt_s;
-    out.start(model, work);
-    differentiate_dynamics(model, input, dt_s, work, out)?;
-    constraint_terms::write(model, dt_s, work, out);
+    kinds::choose(&settings.gradient, work, out);
+    write_terms(model, input, settings, work, out)?;
     half_solve(model, dt_s, work, out);
     let mut quality = resolve_impulses(work, out);
     quality.gap_margin = work.assembly.gap_margin();
     finish(model, work, out);
     Ok(quality)
+}
+
+/// Z and the right-hand sides of the reduced system, with the impulses held.
+fn write_terms<T: Real<Plain = T>, S>(
+    model: Model<'_, T>,
+    input: &StepInput<'_, T>,
+    settings: &StepSettings<T, S>,
+    work: &mut Step<'_, T>,
+    out: &mut Derivatives<'_, T>,
+) -> Result<(), StepError> {
+    out.start(model, work);
+    differentiate_dynamics(model, input, settings.dt_s, work, out)?;
+    constraint_terms::write(model, settings, work, out);
+    Ok(())
 }
 
 /// Z = ∂(M a + b − τ)/∂(q, v, u) at the acceleration of the step.
@@ -107,29 +124,38 @@ fn half_solve<T: Real>(model: Model<'_, T>, dt_s: T, work: &Step<'_, T>, out: &m
 
 /// A X = −B (dG λ + dg), and Z ← Z + W C X (Simple 2025, Eq. 11 and 27).
 fn resolve_impulses<T: Real>(work: &mut Step<'_, T>, out: &mut Derivatives<'_, T>) -> Quality<T> {
-    let problem = work.assembly.problem();
-    let linear = &work.scratch.linear[..problem.constraints.len()];
+    let quality = factorize(work, out);
+    if out.unknowns == 0 || quality.singular {
+        return quality;
+    }
     let unknowns = out.unknowns;
-    let mut quality = Quality::new(work.impulses(), linear, work.modes());
+    let (z, mut rows, [by_equation, by_unknown]) = out.parts();
+    add_at_b(rows.reborrow(), by_equation, z.as_ref());
+    tree::scale_rows(rows.reborrow(), |_| -T::ONE);
+    let factor = MatRef::with_stride(work.scratch.matrix, unknowns, unknowns, padded(unknowns));
+    lu_solve_matrix(factor, work.scratch.exchanges, rows.reborrow());
+    add_a_b(z, by_unknown, rows.as_ref());
+    quality
+}
+
+/// W by equations and unknowns, and the factor of A = B G C + Q in the solver's scratch memory.
+fn factorize<T: Real>(work: &mut Step<'_, T>, out: &mut Derivatives<'_, T>) -> Quality<T> {
+    let problem = work.assembly.problem();
+    let count = problem.constraints.len();
+    let mut quality = Quality::new(work.impulses(), &work.scratch.linear[..count], work.modes());
+    let unknowns = out.unknowns;
     if unknowns == 0 {
         return quality;
     }
-    out.gather_half_solved(&work.assembly, linear);
-    let (z, mut rows, [by_equation, by_unknown]) = out.parts();
-    add_at_b(rows.reborrow(), by_equation, z.as_ref());
+    out.gather_half_solved(&work.assembly);
     let mut matrix = reduced::system(work.scratch.matrix, unknowns);
-    reduced::write_system(&problem, linear, unknowns, matrix.data_mut(), work.scratch.row);
+    reduced::write_system(&problem, &out.linear[..count], unknowns, matrix.data_mut(), work.scratch.row);
+    kinds::soften(&problem, out, matrix.reborrow());
     reduced::regularize(matrix.reborrow(), proximal());
-    match lu(matrix.reborrow(), work.scratch.exchanges) {
+    match lu(matrix, work.scratch.exchanges) {
         Ok(pivots) => quality.pivot_ratio = pivots,
-        Err(_) => {
-            quality.singular = true;
-            return quality;
-        }
+        Err(_) => quality.singular = true,
     }
-    tree::scale_rows(rows.reborrow(), |_| -T::ONE);
-    lu_solve_matrix(matrix.as_ref(), work.scratch.exchanges, rows.reborrow());
-    add_a_b(z, by_unknown, rows.as_ref());
     quality
 }
 

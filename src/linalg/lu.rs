@@ -97,6 +97,29 @@ pub fn lu_solve<T: Real>(factor: MatRef<'_, T>, exchanges: &[u16], x: &mut [T]) 
     }
 }
 
+/// x ← A⁻ᵀ x, with `factor` and `exchanges` from [`lu`]. O(n²).
+pub fn lu_solve_transposed<T: Real>(factor: MatRef<'_, T>, exchanges: &[u16], x: &mut [T]) {
+    let n = factor.rows();
+    for i in 0..n {
+        let row = factor.row(i);
+        x[i] /= row[i];
+        let minus = -x[i];
+        for (x, u) in x[i + 1..n].iter_mut().zip(&row[i + 1..]) {
+            *x = minus.mul_add(*u, *x);
+        }
+    }
+    for i in (0..n).rev() {
+        let minus = -x[i];
+        let (above, _) = x.split_at_mut(i);
+        for (x, l) in above.iter_mut().zip(factor.row(i)) {
+            *x = minus.mul_add(*l, *x);
+        }
+    }
+    for k in (0..n).rev() {
+        x.swap(k, usize::from(exchanges[k]));
+    }
+}
+
 /// X ← A⁻¹ X for many right-hand sides, with `factor` and `exchanges` from [`lu`]. O(n² · columns).
 pub fn lu_solve_matrix<T: Real>(factor: MatRef<'_, T>, exchanges: &[u16], mut x: MatMut<'_, T>) {
     let (n, stride, cols) = (factor.rows(), x.stride(), x.full_cols());

@@ -120,6 +120,15 @@ pub fn solve<T: Real>(tree: Tree<'_>, l: MatRef<'_, T>, middle: impl Fn(usize) -
 
 /// x ← M⁻¹ x for a single right-hand side, with `l` and `inverse_pivots` from [`factorize`].
 pub fn solve_vector<T: Real>(tree: Tree<'_>, l: MatRef<'_, T>, inverse_pivots: &[T], x: &mut [T]) {
+    half_solve_transposed_vector(tree, l, x);
+    for (x, inverse) in x.iter_mut().zip(inverse_pivots) {
+        *x *= *inverse;
+    }
+    half_solve_vector(tree, l, x);
+}
+
+/// x ← L⁻ᵀ x for a single right-hand side.
+pub fn half_solve_transposed_vector<T: Real>(tree: Tree<'_>, l: MatRef<'_, T>, x: &mut [T]) {
     for i in (0..tree.len()).rev() {
         let (row, minus) = (l.row(i), -x[i]);
         for run in tree.ancestor_runs(i) {
@@ -128,10 +137,6 @@ pub fn solve_vector<T: Real>(tree: Tree<'_>, l: MatRef<'_, T>, inverse_pivots: &
             }
         }
     }
-    for (x, inverse) in x.iter_mut().zip(inverse_pivots) {
-        *x *= *inverse;
-    }
-    half_solve_vector(tree, l, x);
 }
 
 /// x ← L⁻¹ x for a single right-hand side.

@@ -25,7 +25,7 @@ pub use dims::StepDims;
 pub use error::StepError;
 pub use input::{NextState, StepInput};
 pub use report::{ContactReport, StepReport};
-pub use settings::StepSettings;
+pub use settings::{Gradient, StepSettings};
 pub use simulator::Simulator;
 pub use workspace::Step;
 

@@ -16,6 +16,34 @@ pub struct StepSettings<T, S = Newton<T>> {
     pub stabilization: Stabilization<T>,
     /// What finds the impulses.
     pub solver: S,
+    /// Which derivative [`differentiate`](crate::derivatives::differentiate) gives.
+    pub gradient: Gradient<T>,
+}
+
+/// Kinds of derivative. The exact one can be the wrong one for an optimizer: a foot that rests does not move however it
+/// is pulled, so nothing tells that it could be lifted.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Gradient<T> {
+    /// Of the active modes (Simple 2025).
+    #[default]
+    Exact,
+    /// Of the central path through the solution: contacts act at a distance and can let go. The step itself stays hard.
+    Relaxed {
+        /// Impulse times velocity, J, that complementarity is relaxed to.
+        kappa: T,
+    },
+    /// In reverse mode, contacts are taken to hold or to break as the loss would have it, if that gives the larger
+    /// gradient (Nimble 2021, Sec. IV-D); exact otherwise.
+    ComplementarityAware,
+    /// Exact, with normals and points of curved or cornered contacts averaged over random displacements.
+    Smoothed {
+        /// Displacements to average over.
+        samples: u16,
+        /// Their size, m; angles are as large over the distance of the shapes' centres.
+        radius_m: T,
+        /// The same seed gives the same displacements.
+        seed: u32,
+    },
 }
 
 impl<T: Real> Default for StepSettings<T> {
@@ -26,6 +54,7 @@ impl<T: Real> Default for StepSettings<T> {
             contact_margin_m: T::from_f64(0.01),
             stabilization: Stabilization::default(),
             solver: Newton::default(),
+            gradient: Gradient::Exact,
         }
     }
 }
@@ -46,6 +75,7 @@ impl<T, S> StepSettings<T, S> {
             contact_margin_m: self.contact_margin_m,
             stabilization: self.stabilization,
             solver,
+            gradient: self.gradient,
         }
     }
 }

@@ -1,0 +1,221 @@
+//! Products with the Jacobian of the step, without forming it: along a direction, and back from a loss.
+
+use super::{Derivatives, Quality, factorize, kinds, write_terms};
+use crate::input::check_length;
+use crate::linalg::{MatMut, MatRef, lu_solve, lu_solve_transposed, padded, partial_dot, tree};
+use crate::model::Model;
+use crate::model::configuration::{self, Argument};
+use crate::scalar::Real;
+use crate::step::{Gradient, Step, StepError, StepInput, StepSettings};
+
+/// ∂ℓ/∂(q⁺, v⁺): how a loss depends on the state after the step, by tangent vectors. Each part may be empty: zero.
+#[derive(Clone, Copy, Debug)]
+pub struct Cotangent<'s, T> {
+    /// ∂ℓ/∂q⁺, nv numbers.
+    pub q: &'s [T],
+    /// ∂ℓ/∂v⁺.
+    pub v: &'s [T],
+}
+
+/// ∂v⁺ along `direction` = (dq, dv, du), into `change`; `work`, `input` and `settings` must be those of the step just
+/// taken.
+pub fn push_forward<T: Real<Plain = T>, S>(
+    model: Model<'_, T>,
+    (input, settings): (&StepInput<'_, T>, &StepSettings<T, S>),
+    direction: &[T],
+    change: &mut [T],
+    (work, out): (&mut Step<'_, T>, &mut Derivatives<'_, T>),
+) -> Result<Quality<T>, StepError> {
+    let nv = model.nv();
+    check_length("direction", 2 * nv + model.nu(), direction.len())?;
+    check_length("change", nv, change.len())?;
+    check(model, input, settings, work, out)?;
+    kinds::choose(&settings.gradient, work, out);
+    write_terms(model, input, settings, work, out)?;
+    let quality = factorize(work, out);
+    let (z, rows, [by_equation, by_unknown]) = out.parts();
+    for (dof, change) in change.iter_mut().enumerate() {
+        *change = partial_dot(z.as_ref().row(dof), direction);
+    }
+    let (factor, roots) = (work.dynamics.factor_view(model.dims()), work.assembly.root_pivots());
+    tree::half_solve_transposed_vector(model.tree, factor, change);
+    for (x, root) in change.iter_mut().zip(roots) {
+        *x *= -(settings.dt_s * *root);
+    }
+    let unknowns = rows.rows();
+    if unknowns > 0 && !quality.singular {
+        let x = &mut work.scratch.step[..unknowns];
+        for (k, x) in x.iter_mut().enumerate() {
+            let pressed = (0..nv).fold(T::ZERO, |sum, dof| by_equation[(dof, k)].mul_add(change[dof], sum));
+            *x = -(pressed + partial_dot(rows.as_ref().row(k), direction));
+        }
+        let system = MatRef::with_stride(work.scratch.matrix, unknowns, unknowns, padded(unknowns));
+        lu_solve(system, work.scratch.exchanges, x);
+        for (dof, change) in change.iter_mut().enumerate() {
+            *change += partial_dot(by_unknown.row(dof), x);
+        }
+    }
+    for (x, root) in change.iter_mut().zip(roots) {
+        *x *= *root;
+    }
+    tree::half_solve_vector(model.tree, factor, change);
+    for (x, dv) in change.iter_mut().zip(&direction[nv..]) {
+        *x += *dv;
+    }
+    Ok(quality)
+}
+
+/// ∂ℓ/∂(q, v, u) from ∂ℓ/∂(q⁺, v⁺), by one transposed solve, into `gradient` (2nv + nu numbers).
+///
+/// `work`, `input` and `settings` must be those of the step just taken.
+pub fn pull_back<T: Real<Plain = T>, S>(
+    model: Model<'_, T>,
+    (input, settings): (&StepInput<'_, T>, &StepSettings<T, S>),
+    cotangent: Cotangent<'_, T>,
+    gradient: &mut [T],
+    (work, out): (&mut Step<'_, T>, &mut Derivatives<'_, T>),
+) -> Result<Quality<T>, StepError> {
+    let nv = model.nv();
+    check_length("gradient", 2 * nv + model.nu(), gradient.len())?;
+    for part in [cotangent.q, cotangent.v].into_iter().filter(|part| !part.is_empty()) {
+        check_length("cotangent", nv, part.len())?;
+    }
+    check(model, input, settings, work, out)?;
+    kinds::choose(&settings.gradient, work, out);
+    let quality = pull_back_once(model, (input, settings), &cotangent, gradient, (work, out))?;
+    if settings.gradient == Gradient::ComplementarityAware {
+        return explore(model, (input, settings), &cotangent, gradient, (work, out), quality);
+    }
+    Ok(quality)
+}
+
+/// The gradient with contacts as the loss would have them, if it is the larger one (Nimble 2021, Sec. IV-D).
+fn explore<T: Real<Plain = T>, S>(
+    model: Model<'_, T>,
+    step: (&StepInput<'_, T>, &StepSettings<T, S>),
+    cotangent: &Cotangent<'_, T>,
+    gradient: &mut [T],
+    (work, out): (&mut Step<'_, T>, &mut Derivatives<'_, T>),
+    exact: Quality<T>,
+) -> Result<Quality<T>, StepError> {
+    let size = |gradient: &[T]| {
+        let (v, u) = gradient[model.nv()..].split_at(model.nv());
+        partial_dot(v, v) + partial_dot(u, u) / step.1.dt_s
+    };
+    let plain = size(gradient);
+    seed(model, step.1.dt_s, cotangent, gradient, work, out)?;
+    out.along.copy_from_slice(&gradient[model.nv()..2 * model.nv()]);
+    half_solve_along(model, work, out.along);
+    let count = work.constraints().len();
+    kinds::choose_by_loss(work, out.along, &mut out.linear[..count]);
+    let relabelled = out.linear[..count].iter().zip(work.modes()).any(|(linear, mode)| linear.mode != *mode);
+    let other = pull_back_once(model, step, cotangent, gradient, (work, out))?;
+    if relabelled && size(gradient) > plain && !other.singular {
+        return Ok(other);
+    }
+    kinds::choose(&Gradient::Exact, work, out);
+    pull_back_once(model, step, cotangent, gradient, (work, out))?;
+    Ok(exact)
+}
+
+/// One transposed solve with the laws that `out` holds.
+fn pull_back_once<T: Real<Plain = T>, S>(
+    model: Model<'_, T>,
+    (input, settings): (&StepInput<'_, T>, &StepSettings<T, S>),
+    cotangent: &Cotangent<'_, T>,
+    gradient: &mut [T],
+    (work, out): (&mut Step<'_, T>, &mut Derivatives<'_, T>),
+) -> Result<Quality<T>, StepError> {
+    let nv = model.nv();
+    write_terms(model, input, settings, work, out)?;
+    let quality = factorize(work, out);
+    // ∂ℓ/∂q through q⁺ directly, and all of ∂ℓ/∂v⁺.
+    seed(model, settings.dt_s, cotangent, gradient, work, out)?;
+    let along = core::mem::take(&mut out.along);
+    let multiplier = core::mem::take(&mut out.multiplier);
+    along.copy_from_slice(&gradient[nv..2 * nv]);
+    half_solve_along(model, work, along);
+    let (z, rows, [by_equation, by_unknown]) = out.parts();
+    let unknowns = rows.rows();
+    let mu = &mut multiplier[..unknowns];
+    if quality.singular {
+        mu.fill(T::ZERO);
+    } else if unknowns > 0 {
+        for (k, mu) in mu.iter_mut().enumerate() {
+            *mu = (0..nv).fold(T::ZERO, |sum, dof| by_unknown[(dof, k)].mul_add(along[dof], sum));
+        }
+        let system = MatRef::with_stride(work.scratch.matrix, unknowns, unknowns, padded(unknowns));
+        lu_solve_transposed(system, work.scratch.exchanges, mu);
+        for (dof, along) in along.iter_mut().enumerate() {
+            *along -= partial_dot(by_equation.row(dof), mu);
+        }
+    }
+    for (x, root) in along.iter_mut().zip(work.assembly.root_pivots()) {
+        *x *= -(settings.dt_s * *root);
+    }
+    tree::half_solve_vector(model.tree, work.dynamics.factor_view(model.dims()), along);
+    for (dof, along) in along.iter().enumerate() {
+        add_scaled(gradient, *along, z.as_ref().row(dof));
+    }
+    for (k, mu) in mu.iter().enumerate() {
+        add_scaled(gradient, -*mu, rows.as_ref().row(k));
+    }
+    (out.along, out.multiplier) = (along, multiplier);
+    Ok(quality)
+}
+
+/// (∂ℓ/∂q through q⁺ = q ⊕ Δt v⁺ with v⁺ held, ∂ℓ/∂v⁺ in all, 0).
+fn seed<T: Real>(
+    model: Model<'_, T>,
+    dt_s: T,
+    cotangent: &Cotangent<'_, T>,
+    gradient: &mut [T],
+    work: &mut Step<'_, T>,
+    out: &mut Derivatives<'_, T>,
+) -> Result<(), StepError> {
+    let (nv, stride) = (model.nv(), model.dims().stride());
+    gradient.fill(T::ZERO);
+    if !cotangent.v.is_empty() {
+        gradient[nv..2 * nv].copy_from_slice(cotangent.v);
+    }
+    if cotangent.q.is_empty() {
+        return Ok(());
+    }
+    for (argument, first, scale) in [(Argument::From, 0, T::ONE), (Argument::To, nv, dt_s)] {
+        for (change, v) in work.change.iter_mut().zip(&*work.next_v) {
+            *change = dt_s * *v;
+        }
+        let mut matrix = MatMut::with_stride(out.integration, nv, nv, stride);
+        configuration::integrate_jacobian(model, work.change, argument, matrix.reborrow())?;
+        for (row, w) in cotangent.q.iter().enumerate() {
+            add_scaled(&mut gradient[first..first + nv], scale * *w, matrix.as_ref().row(row));
+        }
+    }
+    Ok(())
+}
+
+/// x ← D^(−½) L^(−ᵀ) x.
+fn half_solve_along<T: Real>(model: Model<'_, T>, work: &Step<'_, T>, x: &mut [T]) {
+    tree::half_solve_transposed_vector(model.tree, work.dynamics.factor_view(model.dims()), x);
+    for (x, root) in x.iter_mut().zip(work.assembly.root_pivots()) {
+        *x *= *root;
+    }
+}
+
+fn add_scaled<T: Real>(sum: &mut [T], scale: T, row: &[T]) {
+    for (sum, x) in sum.iter_mut().zip(row) {
+        *sum = scale.mul_add(*x, *sum);
+    }
+}
+
+fn check<T: Real, S>(
+    model: Model<'_, T>,
+    input: &StepInput<'_, T>,
+    settings: &StepSettings<T, S>,
+    work: &Step<'_, T>,
+    out: &Derivatives<'_, T>,
+) -> Result<(), StepError> {
+    input.check_lengths(model, work)?;
+    out.check(model, work)?;
+    if settings.substeps > 1 { Err(StepError::Substeps) } else { Ok(()) }
+}
