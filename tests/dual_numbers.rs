@@ -122,7 +122,7 @@ impl<'m> Case<'m> {
             dynamics::update(self.dual, &q, &v, &mut work).unwrap();
             evaluate(self.dual, &mut work, &mut result);
             for row in 0..rows {
-                jacobian[row * 2 * nv + column] = result[row].tangent;
+                jacobian[row * 2 * nv + column] = result[row].tangent[0];
             }
         }
         jacobian
@@ -133,8 +133,8 @@ impl<'m> Case<'m> {
         let (q, mut v) = (constants(&self.q), constants(&self.v));
         let mut step = vec![D::constant(0.0); v.len()];
         match along {
-            Along::Configuration(k) => step[k].tangent = 1.0,
-            Along::Velocity(k) => v[k].tangent = 1.0,
+            Along::Configuration(k) => step[k] = D::variable(0.0),
+            Along::Velocity(k) => v[k] = D::variable(v[k].value),
         }
         let mut moved = q.clone();
         configuration::integrate(self.dual, &q, &step, &mut moved).unwrap();

@@ -6,15 +6,16 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
 use nalgebra::Vector3;
+use saltus::collision::{self, Collision, CollisionDims};
 use saltus::dynamics::{self, Dynamics, PARAMETERS};
-use saltus::kinematics::{self, Reference, Target};
+use saltus::kinematics::{self, Kinematics, Reference, Target};
 use saltus::linalg::{self, MatMut, MatRef};
 use saltus::memory::{Arena, Block};
 use saltus::model::configuration::{self, Argument};
 use saltus::model::{BodyId, FrameId, Model};
-use saltus::scalar::Real;
+use saltus::scalar::{Dual, Real};
 use saltus::spatial::Force;
-use saltus_testkit::{Oracle, State};
+use saltus_testkit::{Oracle, Random, State};
 
 thread_local! {
     static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
@@ -64,6 +65,40 @@ fn no_algorithm_allocates_in_f32() {
     for robot in Oracle::ROBOTS {
         let oracle = Oracle::load(robot).unwrap();
         check_all(robot, oracle.model.cast::<f32>().model(), &oracle.states[0]);
+    }
+}
+
+#[test]
+fn detection_does_not_allocate() {
+    for robot in saltus_loaders::BUILTIN {
+        let path = format!("{}.xml", robot.name);
+        let loaded = saltus_loaders::load_text(std::path::Path::new(&path), robot.text, &Default::default()).unwrap();
+        check_detection(robot.name, loaded.model.model());
+        check_detection(robot.name, loaded.model.cast::<f32>().model());
+        // Of a whole model in dual numbers too, down to its hulls.
+        check_detection(robot.name, loaded.model.cast::<Dual<f64, 6>>().model());
+    }
+}
+
+/// Bodies thrown together so that many pairs touch, with room for too few contacts.
+fn check_detection<T: Real>(robot: &str, model: Model<'_, T>) {
+    let mut random = Random::new(31);
+    let mut q = vec![T::ZERO; model.nq()];
+    let v = vec![T::ZERO; model.nv()];
+    let dims = CollisionDims { geometries: model.geometries.len(), contacts: 6 };
+    let mut memory = vec![Block::EMPTY; Kinematics::<T>::blocks(model.dims()) + Collision::<T>::blocks(dims)];
+    let mut arena = Arena::new(&mut memory);
+    let mut work = Kinematics::carve(&mut arena, model.dims()).unwrap();
+    let mut out = Collision::carve(&mut arena, dims).unwrap();
+    for _ in 0..10 {
+        configuration::random(model, || T::from_f64(random.uniform()), &mut q).unwrap();
+        kinematics::forward(model, &q, &v, &mut work).unwrap();
+        let count = allocations_of(|| {
+            let found = collision::detect(model, &work, T::from_f64(0.05), &mut out).unwrap();
+            assert_eq!(found.kept, out.contacts().len());
+        });
+        assert_eq!(count, 0, "{robot} allocated");
+        assert!(out.contacts().is_sorted_by_key(|contact| contact.key()), "{robot}: the order of contacts");
     }
 }
 

@@ -352,8 +352,8 @@ fn relative<T: Real>(xi: &Motion<T>, (q, p): (Quaternion<T>, Vector3<T>)) -> [T;
 fn dual_column(xi: &Motion<f64>, k: usize) -> [f64; 6] {
     let mut varied = xi.to_array().map(Dual::constant);
     let base = Motion::from_array(varied);
-    varied[k].tangent = 1.0;
-    relative(&base, exp(&Motion::from_array(varied))).map(|x| x.tangent)
+    varied[k] = Dual::variable(varied[k].value);
+    relative(&base, exp(&Motion::from_array(varied))).map(|x| x.tangent[0])
 }
 
 fn difference_column(xi: &Motion<f64>, k: usize) -> [f64; 6] {
@@ -405,11 +405,11 @@ fn inverse_right_jacobians_invert_right_jacobians() {
 /// Column k of ∂ log(exp(ξ) exp(δ)) / ∂δ at zero, by a dual number.
 fn dual_log_column(xi: &Motion<f64>, k: usize) -> [f64; 6] {
     let mut step = [Dual::constant(0.0); 6];
-    step[k].tangent = 1.0;
+    step[k] = Dual::variable(0.0);
     let (q0, p0) = exp(&Motion::from_array(xi.to_array().map(Dual::constant)));
     let (q, p) = exp(&Motion::from_array(step));
     let moved = p0 + lie::quaternion_to_matrix(&q0) * p;
-    lie::log_placement(&lie::multiply_quaternions(&q0, &q), &moved).to_array().map(|x| x.tangent)
+    lie::log_placement(&lie::multiply_quaternions(&q0, &q), &moved).to_array().map(|x| x.tangent[0])
 }
 
 #[test]

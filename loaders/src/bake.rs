@@ -219,11 +219,12 @@ impl Baker {
 
     fn geometry<T: Real>(&self, geometry: &Geometry<T>) -> String {
         format!(
-            "Geometry {{ body: BodyId::new({}), placement: {}, shape: {}, material: {}, \
+            "Geometry {{ body: BodyId::new({}), placement: {}, shape: {}, reach: {}, material: {}, \
              filter: CollisionFilter {{ category: {}, mask: {} }} }}",
             geometry.body.index(),
             self.placement(&geometry.placement),
             self.shape(&geometry.shape),
+            self.number(geometry.reach),
             self.material(&geometry.material),
             geometry.filter.category,
             geometry.filter.mask

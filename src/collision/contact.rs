@@ -2,18 +2,48 @@
 
 use nalgebra::Vector3;
 
+use crate::model::{BodyId, Geometry, Material, Model};
 use crate::scalar::Real;
 
 /// A point where two geometries of the model touch or nearly do.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Contact<T> {
-    /// Index in [`Model::pairs`](crate::model::Model::pairs).
+    /// Index in [`Model::pairs`], or [`TERRAIN`](Self::TERRAIN) plus the index of a geometry.
     pub pair: u16,
     /// Where, and how far apart.
     pub at: ManifoldPoint<T>,
 }
 
 impl<T: Real> Contact<T> {
+    /// From this number on, `pair` counts geometries of the model that touch a terrain outside of it. The terrain is
+    /// fixed to the world and comes first, so normals go from it to the geometry.
+    pub const TERRAIN: u16 = 1 << 15;
+
+    /// The bodies that carry the two geometries, in the order of the pair; the world where the model has no such pair.
+    pub fn bodies(&self, model: Model<'_, T>) -> (BodyId, BodyId) {
+        let body = |geometry: Option<&Geometry<T>>| geometry.map_or(BodyId::WORLD, |geometry| geometry.body);
+        match self.terrain_geometry() {
+            Some(index) => (BodyId::WORLD, body(model.geometries.get(index))),
+            None => model.pairs.get(usize::from(self.pair)).map_or((BodyId::WORLD, BodyId::WORLD), |pair| {
+                (body(model.geometries.get(pair.a.index())), body(model.geometries.get(pair.b.index())))
+            }),
+        }
+    }
+
+    /// What the two surfaces make together; a terrain is as rough and as bouncy as what touches it.
+    pub fn material(&self, model: Model<'_, T>) -> Material<T> {
+        let material = match self.terrain_geometry() {
+            Some(index) => model.geometries.get(index).map(|geometry| geometry.material),
+            None => model.pairs.get(usize::from(self.pair)).map(|pair| pair.material),
+        };
+        material.unwrap_or_default()
+    }
+
+    /// Index of the geometry that touches a terrain; `None` for a pair of the model.
+    pub fn terrain_geometry(&self) -> Option<usize> {
+        self.pair.checked_sub(Self::TERRAIN).map(usize::from)
+    }
+
     /// What stays the same while two bodies touch at the same place: the pair, and which of its points.
     pub fn key(&self) -> (u16, u16) {
         (self.pair, self.at.feature)
@@ -61,17 +91,35 @@ const CAPACITY: usize = 4;
 pub struct Manifold<T> {
     points: [ManifoldPoint<T>; CAPACITY],
     len: usize,
+    converged: bool,
 }
 
 impl<T: Real> Manifold<T> {
     /// No point yet.
     pub fn new() -> Self {
-        Self { points: [ManifoldPoint::default(); CAPACITY], len: 0 }
+        Self { points: [ManifoldPoint::default(); CAPACITY], len: 0, converged: true }
     }
 
     /// The points, in ascending order of their features.
     pub fn points(&self) -> &[ManifoldPoint<T>] {
         &self.points[..self.len]
+    }
+
+    /// Whether the points are exact; false if the search for them ended at its bound, with the best answer it had.
+    pub fn converged(&self) -> bool {
+        self.converged
+    }
+
+    pub(super) fn with_convergence(mut self, converged: bool) -> Self {
+        self.converged = converged;
+        self
+    }
+
+    /// Adds a point if it is closer than `margin`.
+    pub(super) fn meet(&mut self, point: ManifoldPoint<T>, margin: T) {
+        if point.distance < margin {
+            self.insert(point);
+        }
     }
 
     /// Adds a point in the order of features. When all places are taken, the shallowest of the points gives way.

@@ -173,7 +173,9 @@ impl Assembly {
         }
         let placement = anchor.placement * spec.placement;
         let Anchor { body, .. } = anchor;
-        self.geometries.push(Geometry { body, placement, shape, material: spec.material, filter: spec.filter });
+        let hull: &[Vector3<f64>] = if let ShapeSpec::Convex(hull) = &spec.shape { &hull.vertices } else { &[] };
+        let reach = shape.reach(hull);
+        self.geometries.push(Geometry { body, placement, shape, reach, material: spec.material, filter: spec.filter });
         self.geometry_names.push(spec.name.clone());
         self.geometry_owners.push(anchor.stated);
         Ok(())

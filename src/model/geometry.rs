@@ -5,6 +5,7 @@ use nalgebra::Vector3;
 use super::BodyId;
 use crate::scalar::Real;
 use crate::spatial::Placement;
+use crate::spatial::vector::dot;
 
 /// A geometry of the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -68,20 +69,41 @@ pub enum Shape<T> {
 impl<T: Real> Shape<T> {
     /// The same shape in another scalar type.
     pub fn cast<U: Real>(&self) -> Shape<U> {
-        let number = |x: &T| U::from_f64(x.to_f64());
-        let vector = |x: &Vector3<T>| x.map(|x| U::from_f64(x.to_f64()));
-        match self {
+        self.map(|x| U::from_f64(x.to_f64()))
+    }
+
+    /// Radius of a ball about the origin that holds the shape; `hull` are its corners if it is one. Rounded up by a
+    /// millionth, so that it holds in `f32` too.
+    pub fn reach(&self, hull: &[Vector3<T>]) -> T {
+        let norm = |v: &Vector3<T>| dot(v, v).sqrt();
+        let reach = match self {
+            Self::HalfSpace => return T::from_f64(f64::INFINITY),
+            Self::Sphere { radius } => *radius,
+            Self::Capsule { radius, half_length } => *radius + *half_length,
+            Self::Box { half_extents } => norm(half_extents),
+            Self::Cylinder { radius, half_length } => norm(&Vector3::new(*radius, T::ZERO, *half_length)),
+            Self::Ellipsoid { radii } => radii.x.max(radii.y).max(radii.z),
+            Self::Convex { .. } => hull.iter().map(norm).fold(T::ZERO, T::max),
+        };
+        reach * T::from_f64(1.0 + 1e-6)
+    }
+
+    /// The same shape with each of its lengths mapped.
+    #[inline(always)]
+    pub fn map<U: Real>(&self, number: impl Fn(T) -> U) -> Shape<U> {
+        let vector = |x: &Vector3<T>| Vector3::new(number(x.x), number(x.y), number(x.z));
+        match *self {
             Self::HalfSpace => Shape::HalfSpace,
             Self::Sphere { radius } => Shape::Sphere { radius: number(radius) },
             Self::Capsule { radius, half_length } => {
                 Shape::Capsule { radius: number(radius), half_length: number(half_length) }
             }
-            Self::Box { half_extents } => Shape::Box { half_extents: vector(half_extents) },
+            Self::Box { ref half_extents } => Shape::Box { half_extents: vector(half_extents) },
             Self::Cylinder { radius, half_length } => {
                 Shape::Cylinder { radius: number(radius), half_length: number(half_length) }
             }
-            Self::Ellipsoid { radii } => Shape::Ellipsoid { radii: vector(radii) },
-            &Self::Convex { first_vertex, vertices } => Shape::Convex { first_vertex, vertices },
+            Self::Ellipsoid { ref radii } => Shape::Ellipsoid { radii: vector(radii) },
+            Self::Convex { first_vertex, vertices } => Shape::Convex { first_vertex, vertices },
         }
     }
 }
@@ -161,6 +183,8 @@ pub struct Geometry<T> {
     pub placement: Placement<T>,
     /// The solid.
     pub shape: Shape<T>,
+    /// Radius, about the placement's origin, of a ball that holds all of it; infinite for a half-space.
+    pub reach: T,
     /// Its surface.
     pub material: Material<T>,
     /// What it may meet.
@@ -174,6 +198,7 @@ impl<T: Real> Geometry<T> {
             body: self.body,
             placement: self.placement.cast(),
             shape: self.shape.cast(),
+            reach: U::from_f64(self.reach.to_f64()),
             material: self.material.cast(),
             filter: self.filter,
         }

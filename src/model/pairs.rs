@@ -5,8 +5,8 @@ use alloc::vec::Vec;
 
 use super::{Body, BodyId, Geometry, GeometryId, GeometryPair, Material, Problem, Shape};
 
-/// More pairs than this are no robot: a filter is missing.
-pub(super) const MAX_PAIRS: usize = 1 << 20;
+/// More pairs than this are no robot: a filter is missing. Contacts number them by 15 bits.
+pub(super) const MAX_PAIRS: usize = 1 << 15;
 
 /// What the user says about pairs beyond the filters of the geometries.
 #[derive(Default)]

@@ -45,6 +45,9 @@ pub trait Real:
     + Send
     + Sync
 {
+    /// The number without derivatives: itself for a machine number, the value for a dual one.
+    type Plain: Real;
+
     /// Zero, as a constant.
     const ZERO: Self;
     /// One, as a constant.
@@ -52,6 +55,10 @@ pub trait Real:
     /// The distance from one to the next larger number.
     const EPSILON: Self;
 
+    /// The number with this value that does not vary.
+    fn constant(x: Self::Plain) -> Self;
+    /// The value without its derivatives.
+    fn plain(self) -> Self::Plain;
     /// The nearest number of this type.
     fn from_f64(x: f64) -> Self;
     /// The value as `f64` (for a dual number, of its real part).
@@ -82,10 +89,20 @@ pub trait Real:
 macro_rules! machine_real {
     ($type:ident, $mul_add:path, $sqrt:path, $sincos:path, $atan2:path) => {
         impl Real for $type {
+            type Plain = Self;
+
             const ZERO: Self = 0.0;
             const ONE: Self = 1.0;
             const EPSILON: Self = $type::EPSILON;
 
+            #[inline(always)]
+            fn constant(x: Self) -> Self {
+                x
+            }
+            #[inline(always)]
+            fn plain(self) -> Self {
+                self
+            }
             #[inline(always)]
             fn from_f64(x: f64) -> Self {
                 x as $type

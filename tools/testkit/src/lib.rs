@@ -4,10 +4,12 @@ mod evaluate;
 mod oracle;
 mod random;
 mod robot;
+mod solids;
 mod tree;
 
 pub use evaluate::{Results, evaluate, evaluate_regressor};
 pub use oracle::{Matrix, Oracle, State};
 pub use random::Random;
 pub use robot::RobotFile;
+pub use solids::SampleShape;
 pub use tree::random_tree;
