@@ -17,6 +17,7 @@
 //! | [`model`] | the robot as a `Copy` bundle of slices; builder and checks on the host; the configuration manifold | [`model::ModelBuilder`], [`model::configuration`] |
 //! | [`kinematics`] | placements, velocities, joint axes; Jacobians and their rates; points | [`kinematics::forward`] |
 //! | [`dynamics`] | inverse and forward dynamics, mass matrix, momenta, energies, regressor, derivatives | [`dynamics::update`], [`dynamics::forward_derivatives`] |
+//! | [`collision`] | contact points of all shape pairs, differentiable; broad phase; terrain of triangles (`parry`) | [`collision::detect`], [`collision::collide`] |
 //!
 //! They stand on:
 //!
@@ -67,7 +68,7 @@
 //! # Features
 //!
 //! `std` (default) gives hardware square roots and fused multiply-add on the host, and implies `alloc`, which gives the
-//! [`model::ModelBuilder`]. Without both the crate is the embedded core.
+//! [`model::ModelBuilder`]. Without both the crate is the embedded core. `parry` adds ground of triangles on the host.
 #![no_std]
 
 #[cfg(feature = "alloc")]

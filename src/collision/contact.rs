@@ -63,7 +63,10 @@ pub struct ManifoldPoint<T> {
     pub feature: u16,
     /// Between the surfaces along the normal, m; negative when they overlap.
     pub distance: T,
-    /// Midway between the two surfaces.
+    /// On the flat surface if one of them is flat, else midway between the two.
+    ///
+    /// The points of a patch then lie in one plane exactly, so that a rigid body can rest on all of them: were they
+    /// midway, the depths would tilt them, and no velocity would keep all of them from sliding.
     pub position: Vector3<T>,
     /// Unit vector from the first geometry to the second.
     pub normal: Vector3<T>,

@@ -133,6 +133,15 @@ impl<T: Real> Collision<'_, T> {
         }
     }
 
+    /// Appends points of one geometry and a terrain.
+    #[cfg(feature = "parry")]
+    pub(super) fn keep_points(&mut self, pair: u16, points: &[super::ManifoldPoint<T>], bounded: bool) {
+        self.found.bounded += usize::from(bounded);
+        for point in points {
+            keep(Contact { pair, at: *point }, self.storage, &mut self.found);
+        }
+    }
+
     /// How the detection has gone so far.
     pub fn detected(&self) -> Detected {
         self.found

@@ -23,6 +23,8 @@ mod gjk;
 mod half_space;
 mod pair;
 mod parallel;
+#[cfg(feature = "parry")]
+pub mod parry;
 mod patch;
 mod polygon;
 mod simplex;

@@ -45,7 +45,7 @@ pub(super) fn patch<T: Real>(
 }
 
 /// `solid` on `face`.
-fn stand<T: Real>(face: &Face<T>, solid: &Solid<'_, T>, margin: T, mark: u16) -> Option<Patch<T>> {
+pub(super) fn stand<T: Real>(face: &Face<T>, solid: &Solid<'_, T>, margin: T, mark: u16) -> Option<Patch<T>> {
     let (foot, radius) = solid.foot(&face.normal);
     let slack = T::Plain::EPSILON * T::Plain::from_f64(SLACK);
     let [first, second, ..] = face.corners.corners() else { return None };
@@ -62,7 +62,7 @@ fn stand<T: Real>(face: &Face<T>, solid: &Solid<'_, T>, margin: T, mark: u16) ->
     let mut manifold = Manifold::new();
     for corner in points.corners() {
         let distance = height(&corner.position);
-        let position = scale_add(&face.normal, -(radius + distance * T::from_f64(0.5)), &corner.position);
+        let position = scale_add(&face.normal, -(radius + distance), &corner.position);
         manifold.meet(ManifoldPoint { feature: corner.tag | mark, distance, position, normal: face.normal }, margin);
     }
     Some(Patch { manifold, normal: face.normal.map(T::plain), least, flat })

@@ -199,7 +199,7 @@ impl<T: Real> Assembly<'_, T> {
         self.first_contact = self.count;
         for contact in situation.contacts {
             let (pair, feature) = contact.key();
-            let friction = model.pairs.get(usize::from(pair)).map_or(T::ZERO, |pair| pair.material.friction);
+            let friction = contact.material(model).friction;
             self.push(Law::Contact { friction }, Source::Contact { pair, feature });
         }
     }
@@ -261,10 +261,9 @@ impl<T: Real> Assembly<'_, T> {
                     let gap = body.and_then(|body| limit_gap(model, body, situation, upper)).map(|(_, gap, _)| gap);
                     self.offset[row] = gap_velocity(gap.unwrap_or(T::ZERO), situation.dt_s, settings);
                 }
-                Source::Contact { pair, .. } => {
+                Source::Contact { .. } => {
                     let Some(contact) = contacts.next() else { continue };
-                    let restitution =
-                        model.pairs.get(usize::from(pair)).map_or(T::ZERO, |pair| pair.material.restitution);
+                    let restitution = contact.material(model).restitution;
                     let normal = row + 2;
                     let gap = gap_velocity(contact.at.distance, situation.dt_s, settings);
                     let (before, free) = (self.velocity_before[normal], self.free_velocity[normal]);

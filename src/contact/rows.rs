@@ -5,7 +5,7 @@ use nalgebra::Vector3;
 use super::tangents;
 use crate::collision::Contact;
 use crate::kinematics::Kinematics;
-use crate::model::{BodyId, Closure, ClosureKind, Frame, GeometryId, Model};
+use crate::model::{BodyId, Closure, ClosureKind, Frame, Model};
 use crate::scalar::Real;
 use crate::spatial::vector::{column, cross_add, dot};
 use crate::spatial::{Motion, Placement};
@@ -29,7 +29,7 @@ impl<T: Real> Columns<'_, T> {
     pub fn write_contact(&mut self, model: Model<'_, T>, kinematics: &Kinematics<'_, T>, contact: &Contact<T>) {
         let [x, y] = tangents(&contact.at.normal);
         let axes = [x, y, contact.at.normal];
-        let [a, b] = bodies(model, contact);
+        let (a, b) = contact.bodies(model);
         let velocity = |axis: &Motion<T>| axis.velocity_at(&contact.at.position);
         self.add(model, kinematics, b, T::ONE, 0, &axes, velocity);
         self.add(model, kinematics, a, -T::ONE, 0, &axes, velocity);
@@ -70,12 +70,6 @@ impl<T: Real> Columns<'_, T> {
             }
         }
     }
-}
-
-/// The two bodies of a contact.
-pub(super) fn bodies<T: Real>(model: Model<'_, T>, contact: &Contact<T>) -> [BodyId; 2] {
-    let body = |id: GeometryId| model.geometries.get(id.index()).map_or(BodyId::WORLD, |g| g.body);
-    model.pairs.get(usize::from(contact.pair)).map_or([BodyId::WORLD; 2], |pair| [body(pair.a), body(pair.b)])
 }
 
 /// How far the second frame of a closure is from the first, along the world's axes: displacement, and the axis of the

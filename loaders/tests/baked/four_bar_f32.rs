@@ -45,10 +45,10 @@ static POSITION_LIMITS: [Range<f32>; 10] = [
 static FRAMES: [Frame<f32>; 0] = [
 ];
 static GEOMETRIES: [Geometry<f32>; 4] = [
-    Geometry { body: BodyId::new(1), placement: Placement::new(Matrix3::new(1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0), Vector3::new(0.1, 0.0, 0.3)), shape: Shape::Sphere { radius: 0.1 }, material: Material::new(1.0, 0.0), filter: CollisionFilter { category: 1, mask: 1 } },
-    Geometry { body: BodyId::new(2), placement: Placement::new(Matrix3::new(1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0), Vector3::new(0.4, 0.0, 0.0)), shape: Shape::Sphere { radius: 0.1 }, material: Material::new(1.0, 0.0), filter: CollisionFilter { category: 1, mask: 1 } },
-    Geometry { body: BodyId::new(3), placement: Placement::new(Matrix3::new(1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0), Vector3::new(0.0, 0.0, 0.2)), shape: Shape::Sphere { radius: 0.1 }, material: Material::new(1.0, 0.0), filter: CollisionFilter { category: 1, mask: 1 } },
-    Geometry { body: BodyId::new(4), placement: Placement::new(Matrix3::new(1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0), Vector3::new(0.0, 0.0, 0.0)), shape: Shape::Sphere { radius: 0.1 }, material: Material::new(1.0, 0.0), filter: CollisionFilter { category: 1, mask: 1 } },
+    Geometry { body: BodyId::new(1), placement: Placement::new(Matrix3::new(1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0), Vector3::new(0.1, 0.0, 0.3)), shape: Shape::Sphere { radius: 0.1 }, reach: 0.1000001, material: Material::new(1.0, 0.0), filter: CollisionFilter { category: 1, mask: 1 } },
+    Geometry { body: BodyId::new(2), placement: Placement::new(Matrix3::new(1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0), Vector3::new(0.4, 0.0, 0.0)), shape: Shape::Sphere { radius: 0.1 }, reach: 0.1000001, material: Material::new(1.0, 0.0), filter: CollisionFilter { category: 1, mask: 1 } },
+    Geometry { body: BodyId::new(3), placement: Placement::new(Matrix3::new(1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0), Vector3::new(0.0, 0.0, 0.2)), shape: Shape::Sphere { radius: 0.1 }, reach: 0.1000001, material: Material::new(1.0, 0.0), filter: CollisionFilter { category: 1, mask: 1 } },
+    Geometry { body: BodyId::new(4), placement: Placement::new(Matrix3::new(1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0), Vector3::new(0.0, 0.0, 0.0)), shape: Shape::Sphere { radius: 0.1 }, reach: 0.1000001, material: Material::new(1.0, 0.0), filter: CollisionFilter { category: 1, mask: 1 } },
 ];
 static VERTICES: [Vector3<f32>; 0] = [
 ];
