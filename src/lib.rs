@@ -78,6 +78,7 @@ extern crate std;
 
 pub mod collision;
 pub mod contact;
+pub mod derivatives;
 pub mod dynamics;
 pub mod input;
 pub mod kinematics;

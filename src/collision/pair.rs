@@ -16,7 +16,7 @@ use crate::scalar::Real;
 /// use saltus::spatial::Placement;
 ///
 /// let ball = Shape::Sphere { radius: 0.1 };
-/// let [x, z] = [Dual::variable(0.03), Dual::constant(0.04)];
+/// let [x, z] = [Dual::variable(0.03_f64), Dual::constant(0.04)];
 /// let here = Solid::primitive(ball, Placement::IDENTITY);
 /// let there = Solid::primitive(ball, Placement::translation(x, Dual::constant(0.0), z));
 /// let points = collide(&here, &there, Dual::constant(0.01));

@@ -73,6 +73,10 @@ carved! {
         velocity_before: [T; d.problem.rows],
         /// What stabilization and restitution add to J v_f.
         offset: [T; d.problem.rows],
+        /// ∂offset/∂gap, where the gap is that of a limit, of a contact's normal or of a closure.
+        offset_by_gap: [T; d.problem.rows],
+        /// ∂offset/∂(J v): the restitution of a bounce.
+        offset_by_velocity: [T; d.problem.rows],
         /// √(1/D).
         root_pivots: [T; d.nv],
         /// Constraints in use.
@@ -132,6 +136,21 @@ impl<T: Real> Assembly<'_, T> {
         MatRef::with_stride(self.jacobian, self.root_pivots.len(), self.rows, padded(self.rows))
     }
 
+    /// D^(−½) L^(−ᵀ) Jᵀ, nv × rows.
+    pub(crate) fn half_solved(&self) -> MatRef<'_, T> {
+        MatRef::with_stride(self.half_solved, self.root_pivots.len(), self.rows, padded(self.rows))
+    }
+
+    /// √(1/D) of the factored mass matrix.
+    pub(crate) fn root_pivots(&self) -> &[T] {
+        self.root_pivots
+    }
+
+    /// ∂offset/∂gap and ∂offset/∂(J v) of each row.
+    pub(crate) fn offset_slopes(&self) -> [&[T]; 2] {
+        [&self.offset_by_gap[..self.rows], &self.offset_by_velocity[..self.rows]]
+    }
+
     /// Rows in use.
     pub fn rows(&self) -> usize {
         self.rows
@@ -165,7 +184,7 @@ impl<T: Real> Assembly<'_, T> {
         impulses: &[T],
         change: &mut [T],
     ) {
-        let half = MatRef::with_stride(self.half_solved, model.nv(), self.rows, padded(self.rows));
+        let half = self.half_solved();
         for (dof, change) in change.iter_mut().enumerate() {
             *change = self.root_pivots[dof] * partial_dot(half.row(dof), impulses);
         }
@@ -251,7 +270,9 @@ impl<T: Real> Assembly<'_, T> {
         multiply(jacobian, stride, situation.free, &mut self.free_velocity[..rows]);
         multiply(jacobian, stride, situation.v, &mut self.velocity_before[..rows]);
         let mut contacts = situation.contacts.iter();
-        self.offset[..rows].fill(T::ZERO);
+        for offsets in [&mut *self.offset, &mut *self.offset_by_gap, &mut *self.offset_by_velocity] {
+            offsets[..rows].fill(T::ZERO);
+        }
         for constraint in &self.constraints[..self.count] {
             let row = usize::from(constraint.first_row);
             match constraint.source {
@@ -259,23 +280,30 @@ impl<T: Real> Assembly<'_, T> {
                     let upper = matches!(constraint.source, Source::UpperLimit { .. });
                     let body = model.bodies.iter().find(|body| body.first_v == dof);
                     let gap = body.and_then(|body| limit_gap(model, body, situation, upper)).map(|(_, gap, _)| gap);
-                    self.offset[row] = gap_velocity(gap.unwrap_or(T::ZERO), situation.dt_s, settings);
+                    [self.offset[row], self.offset_by_gap[row]] =
+                        gap_velocity(gap.unwrap_or(T::ZERO), situation.dt_s, settings);
                 }
                 Source::Contact { .. } => {
                     let Some(contact) = contacts.next() else { continue };
                     let restitution = contact.material(model).restitution;
                     let normal = row + 2;
-                    let gap = gap_velocity(contact.at.distance, situation.dt_s, settings);
+                    let [gap, slope] = gap_velocity(contact.at.distance, situation.dt_s, settings);
                     let (before, free) = (self.velocity_before[normal], self.free_velocity[normal]);
                     let meets = contact.at.distance + situation.dt_s * free < T::ZERO;
                     let bounces = restitution > T::ZERO && before < -settings.bounce_threshold_m_s && meets;
-                    self.offset[normal] = if bounces { gap.min(restitution * before) } else { gap };
+                    if bounces && restitution * before < gap {
+                        (self.offset[normal], self.offset_by_velocity[normal]) = (restitution * before, restitution);
+                    } else {
+                        (self.offset[normal], self.offset_by_gap[normal]) = (gap, slope);
+                    }
                 }
                 Source::Closure { index, row: 0 } => {
                     let gaps = closure_gap(&dynamics.kinematics, &model.closures[usize::from(index)]);
                     let most = settings.max_recovery_speed;
-                    for (offset, gap) in self.offset[row..rows].iter_mut().zip(gaps).take(6) {
-                        *offset = (settings.recovery * gap / situation.dt_s).max(-most).min(most);
+                    let slope = settings.recovery / situation.dt_s;
+                    for (k, gap) in gaps.into_iter().enumerate().take(model.closures[usize::from(index)].kind.rows()) {
+                        self.offset[row + k] = (slope * gap).max(-most).min(most);
+                        self.offset_by_gap[row + k] = if (slope * gap).abs() < most { slope } else { T::ZERO };
                     }
                 }
                 Source::DryFriction { .. } | Source::Closure { .. } => {}
@@ -341,17 +369,16 @@ fn limit_gap<T: Real>(
     gap.is_finite().then_some((dof, gap, rate))
 }
 
-/// What a gap φ adds to the velocity that must not be negative: φ/Δt, or a share of it to leave a penetration; nothing
-/// within the rest band.
+/// What a gap φ adds to the velocity that must not be negative, and its derivative: φ/Δt, or a share of it to leave a
+/// penetration; nothing within the rest band.
 #[inline(always)]
-fn gap_velocity<T: Real>(gap: T, dt_s: T, settings: &Stabilization<T>) -> T {
+fn gap_velocity<T: Real>(gap: T, dt_s: T, settings: &Stabilization<T>) -> [T; 2] {
     if gap.abs() <= settings.rest_band {
-        T::ZERO
-    } else if gap > T::ZERO {
-        gap / dt_s
-    } else {
-        (settings.recovery * gap / dt_s).max(-settings.max_recovery_speed)
+        return [T::ZERO; 2];
     }
+    let slope = if gap > T::ZERO { T::ONE } else { settings.recovery } / dt_s;
+    let (velocity, slowest) = (slope * gap, -settings.max_recovery_speed);
+    if velocity < slowest { [slowest, T::ZERO] } else { [velocity, slope] }
 }
 
 /// out = J v, with Jᵀ row by row.

@@ -12,7 +12,7 @@ mod gauss_seidel;
 mod newton;
 mod outcome;
 mod problem;
-mod reduced;
+pub(crate) mod reduced;
 mod rows;
 mod solver;
 

@@ -22,11 +22,20 @@ pub(crate) struct Linear<T> {
     pub direction: [T; 2],
     /// κ of a sliding contact, in (0, 1).
     pub kappa: T,
+    /// How far λ − ρ σ is from another mode.
+    pub margin: T,
 }
 
 impl<T: Real> Default for Linear<T> {
     fn default() -> Self {
-        Self { mode: Mode::Break, first: 0, stiffness: T::ONE, direction: [T::ONE, T::ZERO], kappa: T::ONE }
+        Self {
+            mode: Mode::Break,
+            first: 0,
+            stiffness: T::ONE,
+            direction: [T::ONE, T::ZERO],
+            kappa: T::ONE,
+            margin: T::ZERO,
+        }
     }
 }
 
@@ -42,29 +51,30 @@ impl<T: Real> Linear<T> {
             }
             Law::Unilateral => {
                 let z = impulses[row] - stiffness * velocity[row];
-                Self { mode: if z > T::ZERO { Mode::Stick } else { Mode::Break }, ..plain }
+                Self { mode: if z > T::ZERO { Mode::Stick } else { Mode::Break }, margin: z.abs(), ..plain }
             }
             Law::DryFriction { bound } => {
                 let z = impulses[row] - stiffness * velocity[row];
                 let sign = if z > T::ZERO { T::ONE } else { -T::ONE };
                 let mode = if z.abs() < bound { Mode::Stick } else { Mode::Slide };
-                Self { mode, direction: [sign, T::ZERO], ..plain }
+                Self { mode, direction: [sign, T::ZERO], margin: (z.abs() - bound).abs(), ..plain }
             }
-            Law::Bilateral => Self { mode: Mode::Stick, ..plain },
+            Law::Bilateral => Self { mode: Mode::Stick, margin: T::from_f64(f64::INFINITY), ..plain },
         }
     }
 
     /// From z = λ − ρ σ.
     fn identify_contact(self, z: [T; 3], friction: T) -> Self {
         if z[2] <= T::ZERO {
-            return Self { mode: Mode::Break, ..self };
+            return Self { mode: Mode::Break, margin: -z[2], ..self };
         }
         let tangent = super::problem::tangential_norm(&z);
         if tangent <= friction * z[2] {
-            return Self { mode: Mode::Stick, ..self };
+            return Self { mode: Mode::Stick, margin: (friction * z[2] - tangent).min(z[2]), ..self };
         }
         let direction = [z[0] / tangent, z[1] / tangent];
-        Self { mode: Mode::Slide, direction, kappa: friction * z[2] / tangent, ..self }
+        let margin = (tangent - friction * z[2]).min(z[2]);
+        Self { mode: Mode::Slide, direction, kappa: friction * z[2] / tangent, margin, ..self }
     }
 
     /// Unknowns in the reduced system.
@@ -240,6 +250,11 @@ pub(crate) fn write_defect<T: Real>(
             *x = -*x;
         }
     }
+}
+
+/// The reduced matrix in scratch memory.
+pub(crate) fn system<T: Real>(memory: &mut [T], unknowns: usize) -> MatMut<'_, T> {
+    MatMut::with_stride(memory, unknowns, unknowns, padded(unknowns))
 }
 
 /// The reduced matrix with `proximal` added to its diagonal.

@@ -42,13 +42,13 @@ carved! {
     /// Memory that the solvers work in.
     pub struct Scratch<'a, T>(d: ProblemDims) {
         /// Reduced or regularized system, and its factor.
-        pub(super) matrix: [T; d.square()],
+        pub(crate) matrix: [T; d.square()],
         /// Row exchanges of the factor.
-        pub(super) exchanges: [u16; d.rows],
+        pub(crate) exchanges: [u16; d.rows],
         /// Right-hand side and step of the reduced system.
         pub(super) step: [T; d.rows],
         /// A combination of rows of G.
-        pub(super) row: [T; padded(d.rows)],
+        pub(crate) row: [T; padded(d.rows)],
         /// The best impulses so far.
         pub(super) best: [T; d.rows],
         /// y of ADMM.
@@ -56,6 +56,6 @@ carved! {
         /// Slacks of each constraint on the central path.
         pub(super) slacks: [super::central_path::Slacks<T>; d.constraints],
         /// Linearized law of each constraint.
-        pub(super) linear: [super::reduced::Linear<T>; d.constraints],
+        pub(crate) linear: [super::reduced::Linear<T>; d.constraints],
     }
 }

@@ -75,6 +75,18 @@ pub fn inverse_derivatives<T: Real>(
     model: Model<'_, T>,
     acceleration: &[T],
     external: &[Force<T>],
+    out: MatMut<'_, T>,
+    work: &mut Dynamics<'_, T>,
+) -> Result<(), InputError> {
+    mass_matrix(model, work)?;
+    inverse_derivatives_prepared(model, acceleration, external, out, work)
+}
+
+/// The same where [`mass_matrix`] has been called already.
+pub(crate) fn inverse_derivatives_prepared<T: Real>(
+    model: Model<'_, T>,
+    acceleration: &[T],
+    external: &[Force<T>],
     mut out: MatMut<'_, T>,
     work: &mut Dynamics<'_, T>,
 ) -> Result<(), InputError> {
@@ -82,7 +94,6 @@ pub fn inverse_derivatives<T: Real>(
     check_length("derivative rows", model.nv(), out.rows())?;
     check_length("derivative columns", 2 * model.nv(), out.cols())?;
     check_external(&model, external)?;
-    mass_matrix(model, work)?;
     accelerate_bodies(model, |dof| acceleration[dof], external, work);
     write_derivatives(model, &mut out, work);
     Ok(())

@@ -27,6 +27,7 @@ pub use forward::{forward, forward_factored};
 pub use forward_derivatives::forward_derivatives;
 pub use inverse::{bias, gravity_force, inverse};
 pub use inverse_derivatives::inverse_derivatives;
+pub(crate) use inverse_derivatives::inverse_derivatives_prepared;
 pub use mass_matrix::{factorize, factorize_with, mass_matrix, solve};
 pub use momentum::{CenterOfMass, center_of_mass, center_of_mass_jacobian, centroidal_map, centroidal_momentum};
 pub use regressor::{PARAMETERS, inertial_parameters, regressor};

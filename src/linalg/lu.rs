@@ -2,6 +2,7 @@
 
 use core::fmt;
 
+use super::rows::{row_end, scale, subtract_rows};
 use super::{MatMut, MatRef};
 use crate::scalar::Real;
 
@@ -93,6 +94,28 @@ pub fn lu_solve<T: Real>(factor: MatRef<'_, T>, exchanges: &[u16], x: &mut [T]) 
     for i in (0..n).rev() {
         let row = factor.row(i);
         x[i] = (x[i] - partial_dot(&row[i + 1..], &x[i + 1..n])) / row[i];
+    }
+}
+
+/// X ← A⁻¹ X for many right-hand sides, with `factor` and `exchanges` from [`lu`]. O(n² · columns).
+pub fn lu_solve_matrix<T: Real>(factor: MatRef<'_, T>, exchanges: &[u16], mut x: MatMut<'_, T>) {
+    let (n, stride, cols) = (factor.rows(), x.stride(), x.full_cols());
+    let x = x.data_mut();
+    for k in 0..n {
+        let other = usize::from(exchanges[k]);
+        if other != k {
+            let (upper, lower) = x.split_at_mut(other * stride);
+            upper[k * stride..][..cols].swap_with_slice(&mut lower[..cols]);
+        }
+    }
+    for i in 1..n {
+        let (above, row) = x.split_at_mut(i * stride);
+        subtract_rows(row, above, stride, 0..cols, factor.row(i)[..i].iter().copied());
+    }
+    for i in (0..n).rev() {
+        let (row, below) = x[i * stride..].split_at_mut(row_end(i, n, stride, cols));
+        subtract_rows(row, below, stride, 0..cols, factor.row(i)[i + 1..].iter().copied());
+        scale(&mut row[..cols], T::ONE / factor[(i, i)]);
     }
 }
 

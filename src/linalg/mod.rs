@@ -17,7 +17,7 @@ mod triangular;
 pub use cholesky::{NotPositiveDefinite, cholesky, cholesky_solve};
 pub use ldlt::{SmallPivot, ldlt, ldlt_solve};
 pub(crate) use lu::partial_dot;
-pub use lu::{Singular, lu, lu_solve};
+pub use lu::{Singular, lu, lu_solve, lu_solve_matrix};
 pub use matrix::{MatMut, MatRef, padded};
 pub use product::{add_a_b, add_a_bt, add_at_a_upper, add_at_b};
 pub use triangular::{solve_lower, solve_upper};

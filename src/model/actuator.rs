@@ -39,6 +39,19 @@ pub struct Actuator<T> {
     pub force_range: Range<T>,
 }
 
+/// A motor force and what it depends on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Response<T> {
+    /// The force itself.
+    pub force: T,
+    /// Per control.
+    pub by_control: T,
+    /// Per position of the transmission.
+    pub by_position: T,
+    /// Per velocity of the transmission.
+    pub by_velocity: T,
+}
+
 impl<T: Real> Actuator<T> {
     /// A motor whose control is the force itself, within ±`effort_limit`.
     pub fn motor(dof: u16, effort_limit: T) -> Self {
@@ -53,9 +66,24 @@ impl<T: Real> Actuator<T> {
 
     /// Motor force, from the control and from the position and velocity of the transmission (gear included).
     pub fn force(&self, control: T, position: T, velocity: T) -> T {
-        let [constant, stiffness, damping] = self.bias;
-        let bias = velocity.mul_add(damping, position.mul_add(stiffness, constant));
-        self.force_range.clamp(self.control_range.clamp(control).mul_add(self.gain, bias))
+        self.response(control, position, velocity).force
+    }
+
+    /// Motor force and its derivatives; beyond a range the force does not change. On the bound of the control range it
+    /// still does, for that is where optimal controls are.
+    #[inline(always)]
+    pub fn response(&self, control: T, position: T, velocity: T) -> Response<T> {
+        let [constant, by_position, by_velocity] = self.bias;
+        let bias = velocity.mul_add(by_velocity, position.mul_add(by_position, constant));
+        let used = self.control_range.clamp(control);
+        let free = used.mul_add(self.gain, bias);
+        let force = self.force_range.clamp(free);
+        if force == free {
+            let by_control = if used == control { self.gain } else { T::ZERO };
+            Response { force, by_control, by_position, by_velocity }
+        } else {
+            Response { force, by_control: T::ZERO, by_position: T::ZERO, by_velocity: T::ZERO }
+        }
     }
 
     /// The same motor in another scalar type.

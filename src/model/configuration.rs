@@ -188,6 +188,29 @@ pub(crate) fn displacement<T: Real>(joint: &Joint<T>, q: &[T], v: &mut [T]) {
     }
 }
 
+/// ∂displacement/∂q of a joint with several degrees of freedom, by tangent vectors.
+pub(crate) fn displacement_jacobian<T: Real>(joint: &Joint<T>, q: &[T]) -> [[T; 6]; 6] {
+    let mut v = [T::ZERO; 6];
+    displacement(joint, q, &mut v[..joint.nv()]);
+    let mut slope = [[T::ZERO; 6]; 6];
+    match joint {
+        Joint::Revolute { .. } | Joint::Prismatic { .. } | Joint::Continuous { .. } => slope[0][0] = T::ONE,
+        Joint::Spherical => {
+            let block = lie::inverse_right_jacobian_rotation(&vector(&v));
+            (0..9).for_each(|k| slope[k / 3][k % 3] = block[(k / 3, k % 3)]);
+        }
+        Joint::Planar => {
+            let block = lie::inverse_right_jacobian(&planar_motion(&v));
+            (0..9).for_each(|k| slope[k / 3][k % 3] = block.entry(PLANAR[k / 3], PLANAR[k % 3]));
+        }
+        Joint::FreeFlyer => {
+            let block = lie::inverse_right_jacobian(&motion(&v));
+            (0..36).for_each(|k| slope[k / 6][k % 6] = block.entry(k / 6, k % 6));
+        }
+    }
+    slope
+}
+
 fn difference_joint<T: Real>(joint: &Joint<T>, q0: &[T], q1: &[T], v: &mut [T]) {
     match joint {
         Joint::Revolute { .. } | Joint::Prismatic { .. } => v[0] = q1[0] - q0[0],

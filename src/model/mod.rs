@@ -41,7 +41,7 @@ use nalgebra::Vector3;
 use crate::linalg::tree::Tree;
 use crate::scalar::Real;
 
-pub use actuator::{Actuator, Transmission};
+pub use actuator::{Actuator, Response, Transmission};
 #[cfg(feature = "alloc")]
 pub use actuator_spec::{ActuatorSpec, KeyframeSpec};
 pub use body::{Body, BodyId, DofParameters, Frame, FrameId};

@@ -21,7 +21,7 @@ use super::Real;
 /// assert_eq!((y.value, y.tangent), (8.0, [12.0])); // d(x³)/dx = 3x²
 ///
 /// let [x, y] = [Dual::seeded(3.0_f64, [1.0, 0.0]), Dual::seeded(4.0, [0.0, 1.0])];
-/// assert_eq!((x * x + y * y).sqrt().tangent, [0.6, 0.8]); // both slopes of √(x² + y²) in one pass
+/// assert_eq!((x * x + y * y).tangent, [6.0, 8.0]); // both slopes in one pass
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Dual<T, const N: usize = 1> {

@@ -2,6 +2,7 @@
 
 use crate::collision::CollisionDims;
 use crate::contact::{AssemblyDims, ProblemDims};
+use crate::linalg::padded;
 use crate::model::{Dims, Model};
 use crate::scalar::Real;
 
@@ -10,6 +11,8 @@ use crate::scalar::Real;
 pub struct StepDims {
     /// Of the robot.
     pub robot: Dims,
+    /// Motors.
+    pub controls: usize,
     /// Shapes of the model.
     pub geometries: usize,
     /// Rows of all loops and anchors.
@@ -28,16 +31,29 @@ impl StepDims {
         let limits = model.position_limits.iter().filter(|r| r.lower.is_finite() || r.upper.is_finite()).count();
         let dry_frictions = model.dofs.iter().filter(|dof| dof.dry_friction > T::ZERO).count();
         let closure_rows = model.closures.iter().map(|closure| closure.kind.rows()).sum();
-        Self { robot: model.dims(), geometries: model.geometries.len(), closure_rows, limits, dry_frictions, contacts }
+        Self {
+            robot: model.dims(),
+            controls: model.nu(),
+            geometries: model.geometries.len(),
+            closure_rows,
+            limits,
+            dry_frictions,
+            contacts,
+        }
     }
 
     pub(super) const fn collision(self) -> CollisionDims {
         CollisionDims { geometries: self.geometries, contacts: self.contacts }
     }
 
-    pub(super) const fn problem(self) -> ProblemDims {
+    pub(crate) const fn problem(self) -> ProblemDims {
         let single = self.closure_rows + self.limits + self.dry_frictions;
         ProblemDims { constraints: single + self.contacts, rows: single + 3 * self.contacts }
+    }
+
+    /// Columns of ∂v⁺/∂(q, v, u), padding included.
+    pub(crate) const fn columns(self) -> usize {
+        padded(2 * self.robot.nv + self.controls)
     }
 
     pub(super) const fn assembly(self) -> AssemblyDims {

@@ -25,6 +25,8 @@ pub enum StepError {
     },
     /// The time step is not above zero.
     TimeStep,
+    /// A step of several parts has no single Jacobian.
+    Substeps,
     /// A degree of freedom moves no inertia.
     SingularMassMatrix {
         /// Index in v.
@@ -42,6 +44,7 @@ impl fmt::Display for StepError {
             Self::NotNormalized { index } => {
                 write!(f, "q: the rotation at {index} is not of length one; normalize the configuration")
             }
+            Self::Substeps => write!(f, "a step of several parts cannot be differentiated: take the parts one by one"),
             Self::TimeStep => write!(f, "the time step must be finite and above zero"),
             Self::SingularMassMatrix { dof } => DynamicsError::SingularMassMatrix { dof: *dof }.fmt(f),
             Self::Diverged => write!(f, "the new state is out of the range of numbers: shorten the time step"),

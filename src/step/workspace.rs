@@ -27,20 +27,28 @@ carved! {
         pub(super) q: [T; d.robot.nq],
         pub(super) v: [T; d.robot.nv],
         pub(super) next_q: [T; d.robot.nq],
-        pub(super) next_v: [T; d.robot.nv],
+        pub(crate) next_v: [T; d.robot.nv],
         /// Forces of motors, springs, dampers and from outside, on the degrees of freedom.
         pub(super) force: [T; d.robot.nv],
-        /// Δt K v: what springs and servos change within the step.
-        pub(super) lag: [T; d.robot.nv],
+        /// Δt K: force per velocity that springs and servos gain within the step.
+        pub(crate) lag: [T; d.robot.nv],
         /// Δt D + Δt² K: what acts at the end of the step, as inertia.
-        pub(super) implicit_inertia: [T; d.robot.nv],
+        pub(crate) implicit_inertia: [T; d.robot.nv],
+        /// ∂force/∂displacement of each degree of freedom.
+        pub(crate) by_position: [T; d.robot.nv],
+        /// ∂force/∂v of each degree of freedom.
+        pub(crate) by_velocity: [T; d.robot.nv],
+        /// ∂force/∂u of each motor, before the joint's limits.
+        pub(crate) by_control: [T; d.controls],
+        /// What the limits of a joint leave of a change of its motors' force.
+        pub(crate) motor_share: [T; d.robot.nv],
         /// Of each joint from its neutral position.
         pub(super) displacement: [T; d.robot.nv],
         /// v_f.
         pub(super) free_velocity: [T; d.robot.nv],
-        pub(super) change: [T; d.robot.nv],
+        pub(crate) change: [T; d.robot.nv],
         /// On each body, in its own frame.
-        pub(super) wrench: [Force<T>; d.robot.bodies],
+        pub(crate) wrench: [Force<T>; d.robot.bodies],
     }
 }
 

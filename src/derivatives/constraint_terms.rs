@@ -1,0 +1,278 @@
+//! What the motion of constraints adds: ∂(Jᵀλ)/∂q to the dynamics, and ∂(J v⁺ + offset)/∂(q, v) to the constraints.
+//!
+//! A constraint has a frame and a wrench W on its second side. When joint k moves by one, the frame moves by a twist Cₖ,
+//! and the wrench with it: Cₖ ×* W. A joint axis Sⱼ moves with the joints k that carry it, so
+//!
+//! - ∂(Jᵀλ)ⱼ/∂qₖ = ± Sⱼ · ((Cₖ − [k carries j] Sₖ) ×* W),
+//! - ∂σ/∂qₖ = axes · (± Sₖ × (V − V_λ(k)) − Cₖ × U) at the point,
+//!
+//! with V the velocity of the side that k moves, V_λ(k) that of the body before joint k, and U that between the sides.
+
+use nalgebra::Vector3;
+
+use super::Derivatives;
+use super::frame_motion::FrameMotion;
+use super::jacobian::Entry;
+use crate::collision::Contact;
+use crate::contact::reduced::Linear;
+use crate::contact::{Constraint, Mode, Source, tangents};
+use crate::model::{BodyId, Closure, ClosureKind, Frame, Model};
+use crate::scalar::Real;
+use crate::spatial::vector::{column, cross, dot};
+use crate::spatial::{Force, Motion};
+use crate::step::Step;
+
+/// Adds the terms of all constraints that hold: to `out.velocity` (divided by −Δt) and to `out.rows`.
+pub(super) fn write<T: Real<Plain = T>>(
+    model: Model<'_, T>,
+    dt_s: T,
+    work: &Step<'_, T>,
+    out: &mut Derivatives<'_, T>,
+) {
+    propagate_velocity(model, work, out);
+    let problem = work.assembly.problem();
+    let linear = &work.scratch.linear[..problem.constraints.len()];
+    let mut contacts = work.collision.contacts().iter();
+    for (constraint, linear) in problem.constraints.iter().zip(linear) {
+        let contact = match constraint.source {
+            Source::Contact { .. } => contacts.next(),
+            _ => None,
+        };
+        if linear.unknowns(&constraint.law) == 0 {
+            continue;
+        }
+        add_jacobian(model, work, constraint, linear, out);
+        match constraint.source {
+            Source::Contact { .. } => {
+                let Some(contact) = contact else { continue };
+                add_contact(model, work, (constraint, linear, contact), dt_s, out);
+            }
+            Source::Closure { index, row: 0 } => {
+                let rows = &linear_of(work, constraint, model.closures[usize::from(index)].kind);
+                add_closure(model, work, (constraint, rows, &model.closures[usize::from(index)]), dt_s, out);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// V⁺ of each body.
+fn propagate_velocity<T: Real>(model: Model<'_, T>, work: &Step<'_, T>, out: &mut Derivatives<'_, T>) {
+    out.velocity_after[0] = Motion::ZERO;
+    for (index, body) in model.indexed_bodies() {
+        let mut velocity = out.velocity_after[body.parent.index()];
+        for dof in body.v_range() {
+            velocity += work.dynamics.kinematics.axis[dof] * work.next_v[dof];
+        }
+        out.velocity_after[index] = velocity;
+    }
+}
+
+/// J dv, and the offset's share of gaps and velocities: both have the rows of J.
+fn add_jacobian<T: Real>(
+    model: Model<'_, T>,
+    work: &Step<'_, T>,
+    constraint: &Constraint<T>,
+    linear: &Linear<T>,
+    out: &mut Derivatives<'_, T>,
+) {
+    let (nv, n) = (model.nv(), linear.unknowns(&constraint.law));
+    let (jacobian, range) = (work.assembly.jacobian_transposed(), constraint.rows());
+    let [by_gap, by_velocity] = work.assembly.offset_slopes();
+    let rotates = matches!(constraint.source, Source::Closure { row: 3.., .. });
+    let (_, mut rows, _) = out.parts();
+    let first = usize::from(linear.first);
+    for dof in 0..nv {
+        let j = &jacobian.row(dof)[range.clone()];
+        if j.iter().all(|x| *x == T::ZERO) {
+            continue;
+        }
+        let (mut gap, mut velocity, mut equations) = ([T::ZERO; 3], [T::ZERO; 3], [T::ZERO; 3]);
+        for (k, (j, row)) in j.iter().zip(range.clone()).enumerate() {
+            velocity[k] = (T::ONE + by_velocity[row]) * *j;
+            // How the rotation between welded frames changes is not J exactly: the closure's own terms have it.
+            gap[k] = if rotates { T::ZERO } else { by_gap[row] * *j };
+        }
+        let len = range.len();
+        linear.equations(&constraint.law, &velocity[..len], &mut equations[..n]);
+        for i in 0..n {
+            rows[(first + i, nv + dof)] += equations[i];
+        }
+        linear.equations(&constraint.law, &gap[..len], &mut equations[..n]);
+        for i in 0..n {
+            rows[(first + i, dof)] += equations[i];
+        }
+    }
+}
+
+/// The two sides of a constraint, and what moves them against each other.
+struct Sides {
+    first: BodyId,
+    second: BodyId,
+}
+
+impl Sides {
+    /// Calls `visit` with every degree of freedom that moves one side only: (dof, one past its joint, parent, sign).
+    #[inline(always)]
+    fn visit<T: Real>(&self, model: Model<'_, T>, mut visit: impl FnMut(usize, usize, BodyId, T)) {
+        let (mut a, mut b) = (self.first, self.second);
+        // Parents have smaller numbers, so the larger one is never an ancestor of the other.
+        while a != b {
+            let (side, sign) = if b > a { (&mut b, T::ONE) } else { (&mut a, -T::ONE) };
+            let Some(body) = model.body(*side) else { return };
+            for dof in body.v_range() {
+                visit(dof, body.v_range().end, body.parent, sign);
+            }
+            *side = body.parent;
+        }
+    }
+}
+
+/// A contact: its frame moves as the collision function has it.
+fn add_contact<T: Real<Plain = T>>(
+    model: Model<'_, T>,
+    work: &Step<'_, T>,
+    (constraint, linear, contact): (&Constraint<T>, &Linear<T>, &Contact<T>),
+    dt_s: T,
+    out: &mut Derivatives<'_, T>,
+) {
+    let (a, b) = contact.bodies(model);
+    let (position, normal) = (contact.at.position, contact.at.normal);
+    let [x, y] = tangents(&normal);
+    let axes = [x, y, normal];
+    let impulse = &work.impulses[constraint.rows()];
+    let force = x * impulse[0] + y * impulse[1] + normal * impulse[2];
+    let wrench = Force { linear: force, angular: cross(&position, &force) };
+    let motion = FrameMotion::of(model, contact, work.collision.placement);
+    let kinematics = &work.dynamics.kinematics;
+    let after = |body: BodyId| out.velocity_after[body.index()];
+    let before = |body: BodyId| kinematics.velocity[body.index()];
+    let (u_after, u_before) = (after(b) - after(a), before(b) - before(a));
+    let restitution = work.assembly.offset_slopes()[1][constraint.rows().end - 1];
+
+    let (nv, n, first) = (model.nv(), linear.unknowns(&constraint.law), usize::from(linear.first));
+    let mut count = 0;
+    let stride = out.stride();
+    let (entries, rows) = (&mut *out.entries, &mut *out.rows);
+    let velocity_after = &*out.velocity_after;
+    Sides { first: a, second: b }.visit(model, |dof, joint_end, parent, sign| {
+        let axis = kinematics.axis[dof];
+        let relative = motion.of_second(&axis);
+        let (side, twist) = if sign > T::ZERO { (b, relative) } else { (a, axis - relative) };
+        let rate = |velocity: &[Motion<T>], between: &Motion<T>| {
+            let carried = velocity[side.index()] - velocity[parent.index()];
+            axis.cross(&carried) * sign - twist.cross(between)
+        };
+        let change = rate(velocity_after, &u_after).velocity_at(&position);
+        let mut sigma = axes.map(|axis| dot(&axis, &change));
+        if restitution > T::ZERO {
+            sigma[2] += restitution * dot(&normal, &rate(kinematics.velocity, &u_before).velocity_at(&position));
+        }
+        let mut equations = [T::ZERO; 3];
+        linear.equations(&constraint.law, &sigma, &mut equations[..n]);
+        for i in 0..n {
+            rows[(first + i) * stride + dof] += equations[i];
+        }
+        entries[count] =
+            Entry { dof, joint_end, sign, turned: twist.cross_force(&wrench), carried: axis.cross_force(&wrench) };
+        count += 1;
+    });
+    debug_assert!(nv == out.entries.len());
+    add_wrench_changes(work, count, dt_s, out);
+}
+
+/// ∂(Jᵀλ)/∂q of the entries, over −Δt.
+fn add_wrench_changes<T: Real>(work: &Step<'_, T>, count: usize, dt_s: T, out: &mut Derivatives<'_, T>) {
+    let stride = out.stride();
+    let entries = &out.entries[..count];
+    let scale = -T::ONE / dt_s;
+    for row in entries {
+        let axis = work.dynamics.kinematics.axis[row.dof] * (row.sign * scale);
+        let line = &mut out.velocity[row.dof * stride..][..stride];
+        for entry in entries {
+            let carries = entry.sign == row.sign && entry.dof < row.joint_end;
+            let change = if carries { entry.turned - entry.carried } else { entry.turned };
+            line[entry.dof] += axis.dot(&change);
+        }
+    }
+}
+
+/// The linearized laws of all rows of a closure.
+fn linear_of<T: Real>(work: &Step<'_, T>, constraint: &Constraint<T>, kind: ClosureKind) -> [Linear<T>; 6] {
+    let problem = work.assembly.problem();
+    let first = problem.constraints.iter().position(|c| c.first_row == constraint.first_row).unwrap_or(0);
+    core::array::from_fn(|k| if k < kind.rows() { work.scratch.linear[first + k] } else { Linear::default() })
+}
+
+/// A closure: a force at each side's own point along the world's axes, and a torque.
+fn add_closure<T: Real<Plain = T>>(
+    model: Model<'_, T>,
+    work: &Step<'_, T>,
+    (constraint, linear, closure): (&Constraint<T>, &[Linear<T>; 6], &Closure<T>),
+    dt_s: T,
+    out: &mut Derivatives<'_, T>,
+) {
+    let kinematics = &work.dynamics.kinematics;
+    let first_row = usize::from(constraint.first_row);
+    let impulse = &work.impulses[first_row..][..closure.kind.rows()];
+    let force = Vector3::new(impulse[0], impulse[1], impulse[2]);
+    let torque = impulse.get(3..6).map_or(Vector3::repeat(T::ZERO), |t| Vector3::new(t[0], t[1], t[2]));
+    let by_gap = work.assembly.offset_slopes()[0];
+    let place = |frame: &Frame<T>| kinematics.placement[frame.body.index()] * frame.placement;
+    let (place_a, place_b) = (place(&closure.a), place(&closure.b));
+    let stride = out.stride();
+    let mut count = 0;
+    Sides { first: closure.a.body, second: closure.b.body }.visit(model, |dof, joint_end, parent, sign| {
+        let axis = kinematics.axis[dof];
+        let (side, point) =
+            if sign > T::ZERO { (closure.b.body, place_b.translation) } else { (closure.a.body, place_a.translation) };
+        // The point moves with its body; the axes stay.
+        let moved = axis.velocity_at(&point);
+        let twist = Motion { linear: moved, angular: Vector3::repeat(T::ZERO) };
+        let velocity = out.velocity_after[side.index()];
+        let carried = velocity - out.velocity_after[parent.index()];
+        let rate = axis.cross(&carried);
+        let linear_rate = (rate.velocity_at(&point) + cross(&velocity.angular, &moved)) * sign;
+        let mut changes = Motion { linear: linear_rate, angular: rate.angular * sign }.to_array();
+        if closure.kind == ClosureKind::Weld {
+            let turn = (0..3).fold(Vector3::repeat(T::ZERO), |sum, k| {
+                let (x, y) = (column(&place_a.rotation, k), column(&place_b.rotation, k));
+                let moved = if sign > T::ZERO {
+                    cross(&x, &cross(&axis.angular, &y))
+                } else {
+                    cross(&cross(&axis.angular, &x), &y)
+                };
+                sum + moved
+            });
+            for k in 0..3 {
+                changes[3 + k] += by_gap[first_row + 3 + k] * turn[k] * T::from_f64(0.5);
+            }
+        }
+        for (k, l) in linear.iter().enumerate().take(closure.kind.rows()) {
+            if l.mode == Mode::Stick {
+                out.rows[usize::from(l.first) * stride + dof] += l.stiffness * changes[k];
+            }
+        }
+        let wrench = Force { linear: force, angular: cross(&point, &force) + torque };
+        let pull = Force { linear: force, angular: cross(&point, &force) };
+        out.entries[count] =
+            Entry { dof, joint_end, sign, turned: twist.cross_force(&pull), carried: axis.cross_force(&wrench) };
+        count += 1;
+    });
+    add_closure_changes(work, count, dt_s, out);
+}
+
+/// Like [`add_wrench_changes`], but each side has a point of its own, which only its own joints move.
+fn add_closure_changes<T: Real>(work: &Step<'_, T>, count: usize, dt_s: T, out: &mut Derivatives<'_, T>) {
+    let stride = out.stride();
+    let entries = &out.entries[..count];
+    let scale = -T::ONE / dt_s;
+    for row in entries {
+        let axis = work.dynamics.kinematics.axis[row.dof] * (row.sign * scale);
+        let line = &mut out.velocity[row.dof * stride..][..stride];
+        for entry in entries.iter().filter(|entry| entry.sign == row.sign) {
+            let change = if entry.dof < row.joint_end { entry.turned - entry.carried } else { entry.turned };
+            line[entry.dof] += axis.dot(&change);
+        }
+    }
+}
