@@ -5,6 +5,7 @@ mod oracle;
 mod random;
 mod robot;
 mod rollout;
+mod soak;
 mod solids;
 mod tree;
 
@@ -13,5 +14,6 @@ pub use oracle::{Matrix, Oracle, State};
 pub use random::Random;
 pub use robot::RobotFile;
 pub use rollout::{RandomControls, Watched, builtin_robot, builtin_robots, simulator};
+pub use soak::{SoakReport, soak};
 pub use solids::SampleShape;
 pub use tree::random_tree;
