@@ -87,6 +87,8 @@ carved! {
         first_contact: (usize),
         /// Constraints that did not fit.
         dropped: (usize),
+        /// Of the nearest gap to the edge of the rest band.
+        gap_margin: (T),
     }
 }
 
@@ -114,6 +116,7 @@ pub fn assemble<T: Real>(
     out: &mut Assembly<'_, T>,
 ) {
     (out.count, out.rows, out.dropped) = (0, 0, 0);
+    out.gap_margin = T::from_f64(f64::INFINITY);
     out.collect(model, situation, settings);
     out.write_jacobian(model, situation.contacts, dynamics);
     out.write_velocities(model, situation, settings, dynamics);
@@ -169,6 +172,11 @@ impl<T: Real> Assembly<'_, T> {
     /// Constraints that did not fit in the memory and were left out; contacts, which come last, go first.
     pub fn dropped(&self) -> usize {
         self.dropped
+    }
+
+    /// Distance of the nearest gap to a kink of what stabilization does with it, m or rad.
+    pub(crate) fn gap_margin(&self) -> T {
+        self.gap_margin
     }
 
     /// The constraint of the first contact; contacts stand in the order in which they were given.
@@ -280,13 +288,15 @@ impl<T: Real> Assembly<'_, T> {
                     let upper = matches!(constraint.source, Source::UpperLimit { .. });
                     let body = model.bodies.iter().find(|body| body.first_v == dof);
                     let gap = body.and_then(|body| limit_gap(model, body, situation, upper)).map(|(_, gap, _)| gap);
-                    [self.offset[row], self.offset_by_gap[row]] =
-                        gap_velocity(gap.unwrap_or(T::ZERO), situation.dt_s, settings);
+                    let gap = gap.unwrap_or(T::ZERO);
+                    [self.offset[row], self.offset_by_gap[row]] = gap_velocity(gap, situation.dt_s, settings);
+                    self.gap_margin = self.gap_margin.min(kink_distance(gap, settings));
                 }
                 Source::Contact { .. } => {
                     let Some(contact) = contacts.next() else { continue };
                     let restitution = contact.material(model).restitution;
                     let normal = row + 2;
+                    self.gap_margin = self.gap_margin.min(kink_distance(contact.at.distance, settings));
                     let [gap, slope] = gap_velocity(contact.at.distance, situation.dt_s, settings);
                     let (before, free) = (self.velocity_before[normal], self.free_velocity[normal]);
                     let meets = contact.at.distance + situation.dt_s * free < T::ZERO;
@@ -369,16 +379,41 @@ fn limit_gap<T: Real>(
     gap.is_finite().then_some((dof, gap, rate))
 }
 
+/// Penetrations up to this many rest bands are taken back in one step.
+const WHOLE_BANDS: f64 = 4.0;
+
 /// What a gap φ adds to the velocity that must not be negative, and its derivative: φ/Δt, or a share of it to leave a
 /// penetration; nothing within the rest band.
+///
+/// A penetration of a few bands is taken back whole, so that what comes to rest does so in the middle of the band.
 #[inline(always)]
 fn gap_velocity<T: Real>(gap: T, dt_s: T, settings: &Stabilization<T>) -> [T; 2] {
-    if gap.abs() <= settings.rest_band {
+    let (band, depth) = (settings.rest_band, -gap);
+    if gap.abs() <= band {
         return [T::ZERO; 2];
     }
-    let slope = if gap > T::ZERO { T::ONE } else { settings.recovery } / dt_s;
-    let (velocity, slowest) = (slope * gap, -settings.max_recovery_speed);
-    if velocity < slowest { [slowest, T::ZERO] } else { [velocity, slope] }
+    let whole = T::from_f64(WHOLE_BANDS) * band;
+    let (share, slope) = if gap > T::ZERO || depth <= whole {
+        (gap, T::ONE)
+    } else if settings.recovery * depth > whole {
+        (settings.recovery * gap, settings.recovery)
+    } else {
+        (-whole, T::ZERO)
+    };
+    let slowest = -settings.max_recovery_speed;
+    if share / dt_s < slowest { [slowest, T::ZERO] } else { [share / dt_s, slope / dt_s] }
+}
+
+/// How far a gap is from where [`gap_velocity`] has a kink or a jump.
+#[inline(always)]
+fn kink_distance<T: Real>(gap: T, settings: &Stabilization<T>) -> T {
+    let edge = (gap.abs() - settings.rest_band).abs();
+    if gap < T::ZERO {
+        let whole = T::from_f64(WHOLE_BANDS) * settings.rest_band;
+        edge.min((gap + whole).abs()).min((gap + whole / settings.recovery).abs())
+    } else {
+        edge
+    }
 }
 
 /// out = J v, with Jᵀ row by row.

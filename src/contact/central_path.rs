@@ -5,6 +5,7 @@
 //! Coulomb's law with maximum dissipation. Following it down leads to the middle of the set of solutions, where modes
 //! are clear: the way out when Newton's modes cycle.
 
+use super::outcome::natural_residual;
 use super::{Constraint, Law, Problem, Scratch};
 use crate::linalg::{MatMut, MatRef, lu, lu_solve, padded};
 use crate::scalar::Real;
@@ -22,8 +23,8 @@ pub struct CentralPath<T> {
 
 impl<T: Real> Default for CentralPath<T> {
     fn default() -> Self {
-        let depth = if super::is_double::<T>() { 1e-14 } else { 1e-6 };
-        Self { max_iterations: 40, depth: T::from_f64(depth), decrease: T::from_f64(0.1) }
+        let depth = if super::is_double::<T>() { 1e-19 } else { 1e-9 };
+        Self { max_iterations: 50, depth: T::from_f64(depth), decrease: T::from_f64(0.1) }
     }
 }
 
@@ -37,19 +38,23 @@ pub(super) struct Slacks<T> {
 }
 
 impl<T: Real> CentralPath<T> {
-    /// Moves `impulses` to the end of the path; `velocity` is their G λ + g. Gives the number of steps.
+    /// Moves `impulses` to the end of the path, or to where they solve the problem; `velocity` is their G λ + g. Gives the
+    /// number of steps.
     pub(super) fn follow(
         &self,
         problem: &Problem<'_, T>,
         impulses: &mut [T],
         velocity: &mut [T],
+        tolerance: T,
         scratch: &mut Scratch<'_, T>,
     ) -> u16 {
         let scale = start(problem, impulses, velocity, scratch.slacks);
         let mut length = T::ONE;
         for iteration in 0..self.max_iterations {
             let reached = complementarity(problem, &scale, impulses, velocity, scratch.slacks);
-            if reached <= self.depth && length > T::from_f64(0.5) {
+            let residual = natural_residual(problem, impulses, velocity);
+            let deep = reached <= self.depth && length > T::from_f64(0.5);
+            if deep || super::is_within(residual, impulses, tolerance) {
                 return iteration;
             }
             let short = T::ONE - length;

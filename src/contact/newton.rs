@@ -139,7 +139,8 @@ impl<T: Real> Search<'_, '_, '_, T> {
 
     /// Starts anew from a point near the central path.
     fn follow_path(&mut self, settings: &Newton<T>) {
-        let iterations = settings.path.follow(self.problem, self.impulses, self.velocity, self.scratch);
+        let iterations =
+            settings.path.follow(self.problem, self.impulses, self.velocity, settings.tolerance, self.scratch);
         self.outcome.iterations += iterations;
         self.polishing = true;
     }

@@ -69,7 +69,8 @@ pub fn differentiate<T: Real<Plain = T>, S>(
     differentiate_dynamics(model, input, dt_s, work, out)?;
     constraint_terms::write(model, dt_s, work, out);
     half_solve(model, dt_s, work, out);
-    let quality = resolve_impulses(work, out);
+    let mut quality = resolve_impulses(work, out);
+    quality.gap_margin = work.assembly.gap_margin();
     finish(model, work, out);
     flight_terms::turn_axes(model, dt_s, work, out);
     Ok(quality)

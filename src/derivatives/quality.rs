@@ -19,6 +19,9 @@ pub struct Quality<T> {
     /// Distance of the nearest constraint to another mode, over the largest impulse; infinite without constraints. Near
     /// zero the derivative is that of one side.
     pub mode_margin: T,
+    /// Distance of the nearest gap to the edge of the rest band, m or rad, over all contacts and limits that hold: finite
+    /// differences must stay within it. Infinite when there is none.
+    pub gap_margin: T,
     /// The system could not be solved; the impulses are taken as constant.
     pub singular: bool,
 }
@@ -37,6 +40,7 @@ impl<T: Real> Quality<T> {
             sliding: count(Mode::Slide),
             pivot_ratio: T::ONE,
             mode_margin: if largest > T::ZERO { nearest / largest } else { nearest },
+            gap_margin: T::from_f64(f64::INFINITY),
             singular: false,
         }
     }
