@@ -3,8 +3,8 @@
 use nalgebra::DMatrix;
 use saltus::linalg::tree::{self, Link, Tree};
 use saltus::linalg::{
-    MatMut, MatRef, NotPositiveDefinite, SmallPivot, add_a_b, add_a_bt, add_at_a_upper, add_at_b, cholesky,
-    cholesky_solve, ldlt, ldlt_solve, padded, solve_lower, solve_upper,
+    MatMut, MatRef, NotPositiveDefinite, Singular, SmallPivot, add_a_b, add_a_bt, add_at_a_upper, add_at_b, cholesky,
+    cholesky_solve, ldlt, ldlt_solve, lu, lu_solve, lu_solve_matrix, padded, solve_lower, solve_upper,
 };
 use saltus::scalar::Real;
 use saltus_testkit::Random;
@@ -396,6 +396,78 @@ fn links(parents: &[Option<usize>]) -> Vec<Link> {
 
 fn chain(n: usize) -> Vec<Link> {
     links(&(0..n).map(|i| i.checked_sub(1)).collect::<Vec<_>>())
+}
+
+/// A general matrix whose condition is below 10, with its rows in random order: every column needs an exchange.
+fn shuffled(rng: &mut Random, n: usize) -> DMatrix<f64> {
+    let mut m = random(rng, n, n) / (3.0 * n as f64) + DMatrix::identity(n, n);
+    for i in (1..n).rev() {
+        m.swap_rows(i, (rng.uniform() * (i + 1) as f64) as usize);
+    }
+    m
+}
+
+fn check_lu<T: Real>() {
+    let mut rng = Random::new(51);
+    for n in SIZES {
+        for rows in LAYOUTS {
+            let mut a = Stored::<T>::new(&shuffled(&mut rng, n), rows);
+            let dense = a.dense();
+            let start = Stored::<T>::new(&random(&mut rng, n, 1 + n / 2), rows);
+            let expected = dense.clone().lu().solve(&start.dense()).expect("regular");
+            let mut exchanges = vec![0; n];
+            let ratio = lu(a.view_mut(), &mut exchanges).unwrap().to_f64();
+            assert!(ratio > 0.1 && ratio <= 1.0, "pivots of a regular matrix differ by {ratio}");
+
+            let factor = a.dense();
+            let lower = DMatrix::from_fn(n, n, |i, j| if i == j { 1.0 } else { factor[(i, j)] * upper(j, i) });
+            let mut product = lower * factor.upper_triangle();
+            for k in (0..n).rev() {
+                product.swap_rows(k, usize::from(exchanges[k]));
+            }
+            let epsilons = EPSILONS_PER_ROW * n as f64;
+            assert_close::<T>("Pᵀ L U", &product, &dense, epsilons);
+
+            let mut x = start.clone();
+            lu_solve_matrix(a.view(), &exchanges, x.view_mut());
+            assert_close::<T>("A⁻¹ X", &x.dense(), &expected, epsilons);
+            let mut first: Vec<T> = (0..n).map(|i| start.view()[(i, 0)]).collect();
+            lu_solve(a.view(), &exchanges, &mut first);
+            let first = DMatrix::from_fn(n, 1, |i, _| first[i].to_f64());
+            assert_close::<T>("A⁻¹ x", &first, &expected.columns(0, 1).into_owned(), epsilons);
+        }
+    }
+}
+
+#[test]
+fn lu_factor_and_solves_equal_nalgebras() {
+    check_lu::<f64>();
+    check_lu::<f32>();
+}
+
+#[test]
+fn lu_names_the_column_without_a_pivot() {
+    let mut rng = Random::new(52);
+    for n in SIZES {
+        for bad in [0, n / 2, n - 1] {
+            for hostile in [0.0, f64::NAN, f64::INFINITY] {
+                let mut m = DMatrix::identity(n, n);
+                m[(bad, bad)] = hostile;
+                let mut a = Stored::<f64>::new(&m, Rows::Padded);
+                assert_eq!(lu(a.view_mut(), &mut vec![0; n]), Err(Singular { column: bad }));
+            }
+        }
+        // Two equal columns, of numbers that are exact.
+        if n > 1 {
+            let mut m = DMatrix::from_fn(n, n, |_, _| (8.0 * rng.signed()).round());
+            m.set_column(n - 1, &m.column(0).into_owned());
+            let mut a = Stored::<f64>::new(&m, Rows::Exact);
+            let ratio = lu(a.view_mut(), &mut vec![0; n]).unwrap_or(0.0);
+            assert!(ratio < 1e-12, "a singular matrix passed as one with pivots within {ratio}");
+        }
+    }
+    let mut none = Stored::<f64>::new(&DMatrix::zeros(0, 0), Rows::Exact);
+    assert_eq!(lu(none.view_mut(), &mut []), Ok(1.0));
 }
 
 /// Each degree of freedom hangs on the one before, or on a random ancestor of it, or on nothing.

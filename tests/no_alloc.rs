@@ -7,15 +7,18 @@ use std::cell::Cell;
 
 use nalgebra::Vector3;
 use saltus::collision::{self, Collision, CollisionDims};
+use saltus::contact::{Admm, GaussSeidel, Newton, Solver};
+use saltus::derivatives::{Derivatives, differentiate};
 use saltus::dynamics::{self, Dynamics, PARAMETERS};
 use saltus::kinematics::{self, Kinematics, Reference, Target};
 use saltus::linalg::{self, MatMut, MatRef};
 use saltus::memory::{Arena, Block};
 use saltus::model::configuration::{self, Argument};
-use saltus::model::{BodyId, FrameId, Model};
+use saltus::model::{BodyId, FrameId, Model, OwnedModel};
 use saltus::scalar::{Dual, Real};
 use saltus::spatial::Force;
-use saltus_testkit::{Oracle, Random, State};
+use saltus::step::{Simulator, StepDims, StepInput, StepSettings};
+use saltus_testkit::{Oracle, Random, State, builtin_robots};
 
 thread_local! {
     static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
@@ -146,6 +149,51 @@ fn check_all<T: Real>(robot: &str, model: Model<'_, T>, state: &State) {
     assert_eq!(count, 0, "{robot} allocated");
 }
 
+#[test]
+fn no_step_allocates_in_f64() {
+    builtin_robots().for_each(|(name, robot)| check_steps::<f64>(name, &robot));
+}
+
+#[test]
+fn no_step_allocates_in_f32() {
+    builtin_robots().for_each(|(name, robot)| check_steps::<f32>(name, &robot));
+}
+
+/// Steps with all three solvers, their derivatives, and an error.
+fn check_steps<T: Real<Plain = T>>(name: &str, robot: &OwnedModel<f64>) {
+    check_steps_with::<T, _>(name, robot, Newton::default());
+    check_steps_with::<T, _>(name, robot, Admm { max_iterations: 50, ..Admm::default() });
+    check_steps_with::<T, _>(name, robot, GaussSeidel { max_sweeps: 50, ..GaussSeidel::default() });
+}
+
+fn check_steps_with<T: Real<Plain = T>, S: Solver<T>>(name: &str, robot: &OwnedModel<f64>, solver: S) {
+    let robot = robot.cast::<T>();
+    let model = robot.model();
+    let dims = StepDims::of(model, 32);
+    let mut memory = vec![Block::EMPTY; Simulator::<T>::blocks(dims) + Derivatives::<T>::blocks(dims)];
+    let settings = StepSettings::default().with_solver(solver);
+    let control = vec![T::from_f64(0.1); model.nu()];
+    let (mut q, mut v) = (vec![T::ZERO; model.nq()], vec![T::ZERO; model.nv()]);
+    let count = allocations_of(|| {
+        let mut arena = Arena::new(&mut memory);
+        let mut derivatives = Derivatives::carve(&mut arena, dims).unwrap();
+        let mut simulator = Simulator::new(model, settings, dims, &mut arena).unwrap();
+        simulator.set_keyframe(&model.find_keyframe("rest").unwrap()).unwrap();
+        for _ in 0..50 {
+            q.copy_from_slice(simulator.q());
+            v.copy_from_slice(simulator.v());
+            std::hint::black_box(simulator.step(&control).unwrap());
+            std::hint::black_box(simulator.work().contacts().count());
+        }
+        let settings = StepSettings::default();
+        let input = StepInput::new(&q, &v, &control);
+        std::hint::black_box(differentiate(model, &input, &settings, simulator.work_mut(), &mut derivatives).unwrap());
+        assert!(simulator.step(&control[..0]).is_ok() && simulator.step_with(&[], &v[..0], &[]).is_ok());
+        assert!(simulator.set_state(&q[1..], &v).is_err());
+    });
+    assert_eq!(count, 0, "{name} allocated");
+}
+
 fn kinematic_algorithms<T: Real>(model: Model<'_, T>, work: &Dynamics<'_, T>, matrix: &mut [T]) {
     let (kin, nv) = (&work.kinematics, model.nv());
     let point = Vector3::new(T::ONE, T::ZERO, T::ZERO);
@@ -176,4 +224,8 @@ fn dense_kernels<T: Real>(scratch: &mut [T]) {
     factor = a;
     linalg::ldlt(MatMut::new(&mut factor, N, N), T::ZERO).unwrap();
     linalg::ldlt_solve(MatRef::new(&factor, N, N), MatMut::new(scratch, N, N));
+    factor = a;
+    let mut exchanges = [0; N];
+    linalg::lu(MatMut::new(&mut factor, N, N), &mut exchanges).unwrap();
+    linalg::lu_solve(MatRef::new(&factor, N, N), &exchanges, &mut scratch[..N]);
 }

@@ -8,17 +8,17 @@ use crate::linalg::{MatMut, MatRef, lu, lu_solve, padded};
 use crate::scalar::Real;
 
 /// Newton's method on Alart and Curnier's function after a few Gauss–Seidel sweeps; when the modes cycle, once more
-/// from the end of the central path.
+/// after some more sweeps, and then from the end of the central path.
 ///
 /// A small proximal term keeps the system regular where G is singular; steps are corrections of the exact residual, so
-/// it costs no accuracy. At most `2 · iterations + path.max_iterations` factorizations.
+/// it costs no accuracy. At most `3 · iterations + path.max_iterations` factorizations.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Newton<T> {
     /// Natural-map residual over the largest impulse at which it stops.
     pub tolerance: T,
     /// Added to the diagonal of the system, whose entries are near one.
     pub proximal: T,
-    /// Newton iterations before and after the central path.
+    /// Newton iterations of each of the three searches: at first, after more sweeps, after the central path.
     pub iterations: u16,
     /// Gauss–Seidel sweeps before the first iteration.
     pub sweeps: u16,
@@ -26,8 +26,8 @@ pub struct Newton<T> {
     pub path: CentralPath<T>,
 }
 
-/// Sweeps that end a failed search.
-const FALLBACK_SWEEPS: u16 = 20;
+/// Sweeps after a search that failed: before the next one, and at the end.
+const SECOND_SWEEPS: u16 = 20;
 
 impl<T: Real> Default for Newton<T> {
     fn default() -> Self {
@@ -35,7 +35,7 @@ impl<T: Real> Default for Newton<T> {
         Self {
             tolerance: super::default_tolerance(),
             proximal: T::from_f64(proximal),
-            iterations: 10,
+            iterations: 15,
             sweeps: 2,
             path: CentralPath::default(),
         }
@@ -50,16 +50,24 @@ impl<T: Real> Solver<T> for Newton<T> {
         }
         let mut search =
             Search { problem, impulses, velocity, scratch, best: None, outcome: Outcome::default(), polishing: false };
+        if search.rests_without_impulses() {
+            return search.finish(self.tolerance, modes);
+        }
         search.sweep(self.sweeps);
         let mut solved = search.iterate(self);
+        if !solved {
+            // Admissible impulses: the sweeps project, which often breaks a cycle of modes.
+            search.return_to_best();
+            search.sweep(SECOND_SWEEPS);
+            solved = search.iterate(self);
+        }
         if !solved {
             search.follow_path(self);
             solved = search.iterate(self);
         }
         if !solved {
-            // Admissible impulses at least: the sweeps project.
             search.return_to_best();
-            search.sweep(FALLBACK_SWEEPS);
+            search.sweep(SECOND_SWEEPS);
         }
         search.finish(self.tolerance, modes)
     }
@@ -78,6 +86,17 @@ struct Search<'s, 'p, 'a, T> {
 }
 
 impl<T: Real> Search<'_, '_, '_, T> {
+    /// Whether zero impulses are a solution, exactly; they have no size that a residual could be compared with.
+    fn rests_without_impulses(&mut self) -> bool {
+        let zero = &mut self.scratch.best[..self.impulses.len()];
+        zero.fill(T::ZERO);
+        let rests = natural_residual(self.problem, zero, self.problem.free_velocity) == T::ZERO;
+        if rests {
+            self.impulses.fill(T::ZERO);
+        }
+        rests
+    }
+
     fn sweep(&mut self, sweeps: u16) {
         for _ in 0..sweeps {
             sweep(self.problem, self.impulses);

@@ -61,11 +61,12 @@ pub(super) fn tangential_norm<T: Real>(x: &Triple<T>) -> T {
 #[inline(always)]
 pub(super) fn project_to_cone<T: Real>(x: Triple<T>, friction: T) -> Triple<T> {
     let tangent = tangential_norm(&x);
-    if tangent <= friction * x[2] {
-        return x;
-    }
+    // Below the apex first: a cone without friction has no inside, and every point of its axis looks like one.
     if friction * tangent <= -x[2] {
         return [T::ZERO; 3];
+    }
+    if tangent <= friction * x[2] {
+        return x;
     }
     let normal = (x[2] + friction * tangent) / (T::ONE + friction * friction);
     let scale = friction * normal / tangent;

@@ -6,6 +6,7 @@
 //! Derivatives with respect to q are along tangent vectors in the body frame.
 
 mod constraint_terms;
+mod flight_terms;
 mod frame_motion;
 mod jacobian;
 mod kinds;
@@ -74,6 +75,7 @@ pub fn differentiate<T: Real<Plain = T>, S>(
     let mut quality = resolve_impulses(work, out);
     quality.gap_margin = work.assembly.gap_margin();
     finish(model, work, out);
+    flight_terms::turn_axes(model, dt_s, work, out);
     Ok(quality)
 }
 
@@ -102,6 +104,7 @@ fn differentiate_dynamics<T: Real<Plain = T>>(
     for ((a, next), v) in work.change.iter_mut().zip(&*work.next_v).zip(input.v) {
         *a = (*next - *v) / dt_s;
     }
+    flight_terms::turn_acceleration(model, input.v, work.change);
     let (nv, stride) = (model.nv(), out.stride());
     dynamics::inverse_derivatives_prepared(
         model,
@@ -111,6 +114,7 @@ fn differentiate_dynamics<T: Real<Plain = T>>(
         &mut work.dynamics,
     )?;
     motor_terms::subtract(model, input, work, out);
+    flight_terms::subtract(model, input.v, work, out);
     Ok(())
 }
 

@@ -6,6 +6,7 @@
 
 mod dims;
 mod error;
+pub(crate) mod flight;
 mod input;
 mod motors;
 mod report;
@@ -18,7 +19,7 @@ use crate::collision;
 use crate::contact::{self, Situation, Solution, Solver};
 use crate::dynamics;
 use crate::linalg::tree;
-use crate::model::{Model, configuration};
+use crate::model::Model;
 use crate::scalar::Real;
 
 pub use dims::StepDims;
@@ -82,12 +83,12 @@ pub fn step<T: Real, S: Solver<T>>(
         hold_constraints(model, dt_s, settings, &mut report, work);
         advance(model, dt_s, work)?;
     }
-    if !work.next_q.iter().chain(&*work.next_v).all(|x| x.is_finite()) {
+    if !work.q.iter().chain(&*work.v).all(|x| x.is_finite()) {
         work.warm.clear();
         return Err(StepError::Diverged);
     }
-    next.q.copy_from_slice(work.next_q);
-    next.v.copy_from_slice(work.next_v);
+    next.q.copy_from_slice(work.q);
+    next.v.copy_from_slice(work.v);
     Ok(report)
 }
 
@@ -104,6 +105,7 @@ fn predict_free_velocity<T: Real>(model: Model<'_, T>, dt_s: T, work: &mut Step<
     for (x, v) in work.free_velocity.iter_mut().zip(&*work.v) {
         *x = dt_s.mul_add(*x, *v);
     }
+    flight::keep_axes(model, dt_s, work.v, work.free_velocity);
     Ok(())
 }
 
@@ -144,11 +146,9 @@ fn hold_constraints<T: Real, S: Solver<T>>(
 
 /// q⁺ = q ⊕ Δt v⁺; the next part of the step starts there.
 fn advance<T: Real>(model: Model<'_, T>, dt_s: T, work: &mut Step<'_, T>) -> Result<(), StepError> {
-    for (change, v) in work.change.iter_mut().zip(&*work.next_v) {
-        *change = dt_s * *v;
-    }
-    configuration::integrate(model, work.q, work.change, work.next_q)?;
+    flight::advance(model, dt_s, (work.q, work.next_v), work.next_q, work.change)?;
     work.q.copy_from_slice(work.next_q);
     work.v.copy_from_slice(work.next_v);
+    flight::turn_axes(model, dt_s, work.v);
     Ok(())
 }

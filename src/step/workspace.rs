@@ -27,6 +27,7 @@ carved! {
         pub(super) q: [T; d.robot.nq],
         pub(super) v: [T; d.robot.nv],
         pub(super) next_q: [T; d.robot.nq],
+        /// Along the axes that free bodies had at the start.
         pub(crate) next_v: [T; d.robot.nv],
         /// Forces of motors, springs, dampers and from outside, on the degrees of freedom.
         pub(super) force: [T; d.robot.nv],

@@ -1,0 +1,120 @@
+//! Straight flight: the origin of a free body goes straight on while the body turns.
+//!
+//! The velocity of a free body is along its own axes, which turn. The step knows it along the axes at its start,
+//! u = v + Δt (a + ω × v): the origin goes by Δt R u, and v⁺ is the same velocity along the axes at the end. Momentum is
+//! kept so. The screw of a constant v would gain (ω Δt)²/2 of it in every step, and lift rolling bodies off the ground.
+
+use nalgebra::{Matrix3, Vector3};
+
+use crate::input::InputError;
+use crate::model::{Body, Joint, Model, configuration};
+use crate::scalar::Real;
+use crate::spatial::Motion;
+use crate::spatial::lie::{exp_quaternion, quaternion_to_matrix};
+use crate::spatial::vector::{cross, multiply, multiply_transposed};
+
+/// A joint whose axes turn while its origin moves.
+#[derive(Clone, Copy)]
+pub(crate) struct Flyer {
+    /// Where its degrees of freedom start in v.
+    pub first_v: usize,
+    first_q: usize,
+    /// Directions in which the origin moves: 3, or 2 in a plane.
+    pub linear: usize,
+}
+
+impl Flyer {
+    /// The free and planar joints of a model.
+    pub fn all<T: Real>(model: Model<'_, T>) -> impl Iterator<Item = Self> {
+        model.bodies.iter().filter_map(Self::of)
+    }
+
+    fn of<T: Real>(body: &Body<T>) -> Option<Self> {
+        let linear = match body.joint {
+            Joint::FreeFlyer => 3,
+            Joint::Planar => 2,
+            _ => return None,
+        };
+        Some(Self { first_v: usize::from(body.first_v), first_q: usize::from(body.first_q), linear })
+    }
+
+    /// Degrees of freedom.
+    pub fn dofs(&self) -> usize {
+        3 * (self.linear - 1)
+    }
+
+    /// Where degree of freedom `k` stands among those of a free body.
+    pub fn spatial(&self, k: usize) -> usize {
+        if self.linear == 2 && k == 2 { 5 } else { k }
+    }
+
+    /// Its velocity as that of a free body.
+    pub fn motion<T: Real>(&self, v: &[T]) -> Motion<T> {
+        let mut six = [T::ZERO; 6];
+        for k in 0..self.dofs() {
+            six[self.spatial(k)] = v[self.first_v + k];
+        }
+        Motion::from_array(six)
+    }
+
+    /// Its axes.
+    fn rotation<T: Real>(&self, q: &[T]) -> Matrix3<T> {
+        let (o, turn) = (T::ZERO, &q[self.first_q + self.linear..]);
+        if self.linear == 3 {
+            quaternion_to_matrix(&[turn[0], turn[1], turn[2], turn[3]])
+        } else {
+            Matrix3::new(turn[0], -turn[1], o, turn[1], turn[0], o, o, o, T::ONE)
+        }
+    }
+
+    fn set_linear<T: Real>(&self, first: usize, linear: &Vector3<T>, out: &mut [T]) {
+        out[first..first + self.linear].copy_from_slice(&linear.as_slice()[..self.linear]);
+    }
+}
+
+/// The rotation by which a body turns in a step.
+pub(crate) fn turn<T: Real>(angular: &Vector3<T>, dt_s: T) -> Matrix3<T> {
+    quaternion_to_matrix(&exp_quaternion(&(angular * dt_s)))
+}
+
+/// v ← v + Δt ω × v₀: with the acceleration along turning axes, the velocity along those at the start.
+pub(super) fn keep_axes<T: Real>(model: Model<'_, T>, dt_s: T, before: &[T], v: &mut [T]) {
+    for flyer in Flyer::all(model) {
+        let motion = flyer.motion(before);
+        let linear = flyer.motion(v).linear + cross(&motion.angular, &motion.linear) * dt_s;
+        flyer.set_linear(flyer.first_v, &linear, v);
+    }
+}
+
+/// q⁺ = q ⊕ Δt v, where free bodies go straight; `change` is memory of nv numbers.
+pub(super) fn advance<T: Real>(
+    model: Model<'_, T>,
+    dt_s: T,
+    (q, v): (&[T], &[T]),
+    q_next: &mut [T],
+    change: &mut [T],
+) -> Result<(), InputError> {
+    for (change, v) in change.iter_mut().zip(v) {
+        *change = dt_s * *v;
+    }
+    for flyer in Flyer::all(model) {
+        change[flyer.first_v..][..flyer.linear].fill(T::ZERO);
+    }
+    configuration::integrate(model, q, change, q_next)?;
+    for flyer in Flyer::all(model) {
+        let moved = multiply(&flyer.rotation(q), &(flyer.motion(v).linear * dt_s));
+        for k in 0..flyer.linear {
+            q_next[flyer.first_q + k] += moved[k];
+        }
+    }
+    Ok(())
+}
+
+/// The same velocities along the axes that the bodies have turned to.
+pub(super) fn turn_axes<T: Real>(model: Model<'_, T>, dt_s: T, v: &mut [T]) {
+    for flyer in Flyer::all(model) {
+        let motion = flyer.motion(v);
+        let linear = multiply_transposed(&turn(&motion.angular, dt_s), &motion.linear);
+        flyer.set_linear(flyer.first_v, &linear, v);
+    }
+}
