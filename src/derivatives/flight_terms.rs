@@ -1,8 +1,11 @@
 //! What the turning axes of free bodies add: the step takes u = v + Δt (a + ω × v), and gives v⁺ = exp(Δt ω⁺)ᵀ u.
 
+use nalgebra::Matrix3;
+
 use super::Derivatives;
 use crate::model::Model;
 use crate::scalar::Real;
+use crate::spatial::Motion;
 use crate::spatial::lie::right_jacobian_rotation;
 use crate::spatial::vector::{compose, cross, multiply, multiply_transposed, skew};
 use crate::step::Step;
@@ -49,20 +52,51 @@ pub(super) fn subtract<T: Real>(model: Model<'_, T>, v: &[T], work: &Step<'_, T>
 pub(super) fn turn_axes<T: Real>(model: Model<'_, T>, dt_s: T, work: &Step<'_, T>, out: &mut Derivatives<'_, T>) {
     let mut z = out.matrix();
     for flyer in Flyer::all(model) {
-        let motion = flyer.motion(work.next_v);
-        let rotation = turn(&motion.angular, dt_s);
-        let after = multiply_transposed(&rotation, &motion.linear);
-        let by_angular = compose(&skew(&after), &right_jacobian_rotation(&(motion.angular * dt_s))) * dt_s;
+        let [rotation, by_angular] = slopes(&flyer, dt_s, work);
         for column in 0..z.cols() {
             let mut six = [T::ZERO; 6];
             for k in 0..flyer.dofs() {
                 six[flyer.spatial(k)] = z[(flyer.first_v + k, column)];
             }
-            let change = crate::spatial::Motion::from_array(six);
+            let change = Motion::from_array(six);
             let linear = multiply_transposed(&rotation, &change.linear) + multiply(&by_angular, &change.angular);
             for k in 0..flyer.linear {
                 z[(flyer.first_v + k, column)] = linear[k];
             }
         }
     }
+}
+
+/// The same for one change of velocity.
+pub(super) fn turn_change<T: Real>(model: Model<'_, T>, dt_s: T, work: &Step<'_, T>, change: &mut [T]) {
+    for flyer in Flyer::all(model) {
+        let [rotation, by_angular] = slopes(&flyer, dt_s, work);
+        let motion = flyer.motion(change);
+        let linear = multiply_transposed(&rotation, &motion.linear) + multiply(&by_angular, &motion.angular);
+        change[flyer.first_v..][..flyer.linear].copy_from_slice(&linear.as_slice()[..flyer.linear]);
+    }
+}
+
+/// The transpose of [`turn_change`], for ∂ℓ/∂v⁺.
+pub(super) fn turn_back<T: Real>(model: Model<'_, T>, dt_s: T, work: &Step<'_, T>, cotangent: &mut [T]) {
+    for flyer in Flyer::all(model) {
+        let [rotation, by_angular] = slopes(&flyer, dt_s, work);
+        let motion = flyer.motion(cotangent);
+        let turned = Motion {
+            linear: multiply(&rotation, &motion.linear),
+            angular: motion.angular + multiply_transposed(&by_angular, &motion.linear),
+        };
+        let six = turned.to_array();
+        for k in 0..flyer.dofs() {
+            cotangent[flyer.first_v + k] = six[flyer.spatial(k)];
+        }
+    }
+}
+
+/// E, and (v⁺ ×) Δt J_r.
+fn slopes<T: Real>(flyer: &Flyer, dt_s: T, work: &Step<'_, T>) -> [Matrix3<T>; 2] {
+    let motion = flyer.motion(work.next_v);
+    let rotation = turn(&motion.angular, dt_s);
+    let after = multiply_transposed(&rotation, &motion.linear);
+    [rotation, compose(&skew(&after), &right_jacobian_rotation(&(motion.angular * dt_s))) * dt_s]
 }

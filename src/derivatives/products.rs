@@ -1,12 +1,12 @@
 //! Products with the Jacobian of the step, without forming it: along a direction, and back from a loss.
 
-use super::{Derivatives, Quality, factorize, kinds, write_terms};
+use super::{Derivatives, Quality, factorize, flight_terms, kinds, write_terms};
 use crate::input::check_length;
 use crate::linalg::{MatMut, MatRef, lu_solve, lu_solve_transposed, padded, partial_dot, tree};
 use crate::model::Model;
-use crate::model::configuration::{self, Argument};
+use crate::model::configuration::Argument;
 use crate::scalar::Real;
-use crate::step::{Gradient, Step, StepError, StepInput, StepSettings};
+use crate::step::{Gradient, Step, StepError, StepInput, StepSettings, flight};
 
 /// ∂ℓ/∂(q⁺, v⁺): how a loss depends on the state after the step, by tangent vectors. Each part may be empty: zero.
 #[derive(Clone, Copy, Debug)]
@@ -62,6 +62,7 @@ pub fn push_forward<T: Real<Plain = T>, S>(
     for (x, dv) in change.iter_mut().zip(&direction[nv..]) {
         *x += *dv;
     }
+    flight_terms::turn_change(model, settings.dt_s, work, change);
     Ok(quality)
 }
 
@@ -164,7 +165,7 @@ fn pull_back_once<T: Real<Plain = T>, S>(
     Ok(quality)
 }
 
-/// (∂ℓ/∂q through q⁺ = q ⊕ Δt v⁺ with v⁺ held, ∂ℓ/∂v⁺ in all, 0).
+/// (∂ℓ/∂q through q⁺ with v⁺ held, ∂ℓ/∂ the velocity before its axes turn, 0).
 fn seed<T: Real>(
     model: Model<'_, T>,
     dt_s: T,
@@ -179,18 +180,19 @@ fn seed<T: Real>(
         gradient[nv..2 * nv].copy_from_slice(cotangent.v);
     }
     if cotangent.q.is_empty() {
+        flight_terms::turn_back(model, dt_s, work, &mut gradient[nv..2 * nv]);
         return Ok(());
     }
-    for (argument, first, scale) in [(Argument::From, 0, T::ONE), (Argument::To, nv, dt_s)] {
-        for (change, v) in work.change.iter_mut().zip(&*work.next_v) {
-            *change = dt_s * *v;
-        }
+    work.change.copy_from_slice(work.next_v);
+    flight::turn_axes(model, dt_s, work.change);
+    for (argument, first) in [(Argument::From, 0), (Argument::To, nv)] {
         let mut matrix = MatMut::with_stride(out.integration, nv, nv, stride);
-        configuration::integrate_jacobian(model, work.change, argument, matrix.reborrow())?;
+        flight::advance_jacobian(model, dt_s, work.change, argument, matrix.reborrow())?;
         for (row, w) in cotangent.q.iter().enumerate() {
-            add_scaled(&mut gradient[first..first + nv], scale * *w, matrix.as_ref().row(row));
+            add_scaled(&mut gradient[first..first + nv], *w, matrix.as_ref().row(row));
         }
     }
+    flight_terms::turn_back(model, dt_s, work, &mut gradient[nv..2 * nv]);
     Ok(())
 }
 

@@ -7,11 +7,13 @@
 use nalgebra::{Matrix3, Vector3};
 
 use crate::input::InputError;
-use crate::model::{Body, Joint, Model, configuration};
+use crate::linalg::MatMut;
+use crate::model::configuration::{self, Argument};
+use crate::model::{Body, Joint, Model};
 use crate::scalar::Real;
 use crate::spatial::Motion;
-use crate::spatial::lie::{exp_quaternion, quaternion_to_matrix};
-use crate::spatial::vector::{cross, multiply, multiply_transposed};
+use crate::spatial::lie::{exp_quaternion, quaternion_to_matrix, right_jacobian_rotation};
+use crate::spatial::vector::{compose, cross, multiply, multiply_transposed, skew};
 
 /// A joint whose axes turn while its origin moves.
 #[derive(Clone, Copy)]
@@ -110,8 +112,46 @@ pub(super) fn advance<T: Real>(
     Ok(())
 }
 
+/// ∂q⁺ of a step that ends with velocity `v_next`, nv × nv, by tangent vectors: with respect to q at that velocity
+/// (`From`), or with respect to the velocity, Δt included (`To`). Block diagonal, one block per joint.
+///
+/// With F = ∂v⁺/∂(q, v, u) from [`differentiate`](crate::derivatives::differentiate), the whole derivative of q⁺ is
+/// [`From`, 0, 0] + `To` F.
+pub fn advance_jacobian<T: Real>(
+    model: Model<'_, T>,
+    dt_s: T,
+    v_next: &[T],
+    argument: Argument,
+    mut jacobian: MatMut<'_, T>,
+) -> Result<(), InputError> {
+    configuration::integrate_jacobian_scaled(model, dt_s, v_next, argument, jacobian.reborrow())?;
+    for flyer in Flyer::all(model) {
+        let motion = flyer.motion(v_next);
+        let back = turn(&motion.angular, dt_s).transpose();
+        let right = right_jacobian_rotation(&(motion.angular * dt_s)) * dt_s;
+        let (linear, angular) = match argument {
+            Argument::From => (back, back),
+            Argument::To => (Matrix3::identity() * dt_s, right),
+        };
+        let coupling = compose(&skew(&motion.linear), &angular) * -dt_s;
+        for i in 0..flyer.dofs() {
+            for j in 0..flyer.dofs() {
+                let (row, column) = (flyer.spatial(i), flyer.spatial(j));
+                let entry = match (row < 3, column < 3) {
+                    (true, true) => linear[(row, column)],
+                    (true, false) => coupling[(row, column - 3)],
+                    (false, true) => T::ZERO,
+                    (false, false) => angular[(row - 3, column - 3)],
+                };
+                jacobian[(flyer.first_v + i, flyer.first_v + j)] = entry;
+            }
+        }
+    }
+    Ok(())
+}
+
 /// The same velocities along the axes that the bodies have turned to.
-pub(super) fn turn_axes<T: Real>(model: Model<'_, T>, dt_s: T, v: &mut [T]) {
+pub(crate) fn turn_axes<T: Real>(model: Model<'_, T>, dt_s: T, v: &mut [T]) {
     for flyer in Flyer::all(model) {
         let motion = flyer.motion(v);
         let linear = multiply_transposed(&turn(&motion.angular, dt_s), &motion.linear);

@@ -24,6 +24,7 @@ use crate::scalar::Real;
 
 pub use dims::StepDims;
 pub use error::StepError;
+pub use flight::advance_jacobian;
 pub use input::{NextState, StepInput};
 pub use report::{ContactReport, StepReport};
 pub use settings::{Gradient, StepSettings};
