@@ -157,7 +157,7 @@ fn roll_out<T: Real>(seen: impl Fn(&str, Recorded, Vec<f64>, SolverStatus)) {
             let mut simulator = simulator(robot.cast::<T>(), StepSettings::default().with_solver(solver));
             let mut controls = RandomControls::new(simulator.model(), amplitude, 100 + k as u64);
             for step in 0..STEPS {
-                let (control, force) = controls.next();
+                let (control, force) = controls.draw();
                 let result = simulator.step_with(control, force, &[]);
                 result.unwrap_or_else(|error| panic!("{name}, step {step}: {error}"));
             }

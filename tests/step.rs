@@ -507,7 +507,7 @@ fn bits(sim: &Sim) -> Vec<u64> {
 fn stumble(dt_s: f64, substeps: u16, calls: usize) -> Sim {
     let mut sim = simulator(builtin_robot("go1"), StepSettings { substeps, ..StepSettings::with_dt(dt_s) });
     let mut controls = RandomControls::new(sim.model(), 0.5, 7);
-    let control = controls.next().0.to_vec();
+    let control = controls.draw().0.to_vec();
     for _ in 0..calls {
         sim.step(&control).unwrap();
     }

@@ -79,7 +79,7 @@ impl<T: Real> RandomControls<T> {
     }
 
     /// The controls of the next step, and the forces on the degrees of freedom.
-    pub fn next(&mut self) -> (&[T], &[T]) {
+    pub fn draw(&mut self) -> (&[T], &[T]) {
         if self.steps.is_multiple_of(HOLD) {
             let Self { random, amplitude, .. } = self;
             let mut scaled = |reach: T| reach * T::from_f64(*amplitude * random.signed());

@@ -66,7 +66,7 @@ pub fn soak<T: Real>(robot: &OwnedModel<f64>, steps: usize, seed: u64) -> SoakRe
             }
         }
         let passive = moment >= EPISODE - PASSIVE;
-        let (control, force) = if passive { (&[][..], &[][..]) } else { controls.next() };
+        let (control, force) = if passive { (&[][..], &[][..]) } else { controls.draw() };
         report.steps += 1;
         match simulator.step_with(control, force, &[]) {
             Ok(step) => {
