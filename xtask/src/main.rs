@@ -46,9 +46,9 @@ enum Chore {
         #[arg(long)]
         dry_run: bool,
     },
-    /// Time the library side by side with Pinocchio on the same robots and the same machine.
+    /// Time the library side by side with Pinocchio and MuJoCo on the same robots and the same machine.
     ///
-    /// Builds a Python environment and a C++ program under target/peers first. Progress goes to stderr; stdout holds
+    /// Also how even the time of a step is: percentiles over 20 s of a robot that is pushed. Builds a Python environment and a C++ program under target/peers first. Progress goes to stderr; stdout holds
     /// the result only.
     Peers(peers::Options),
     /// Fuzz the URDF and MJCF readers, a minute each.

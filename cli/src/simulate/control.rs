@@ -1,7 +1,8 @@
 //! What the motors do while nobody controls them.
 
 use clap::ValueEnum;
-use saltus::model::{Actuator, Joint, Model, Range, Transmission};
+use saltus::model::{Actuator, Model, Range, Transmission};
+use saltus_cli::hold::joint_position;
 use serde::Serialize;
 
 use super::Start;
@@ -20,10 +21,6 @@ pub enum Control {
     Random,
 }
 
-/// How far off, in rad or m, a held motor gives its full force.
-const HOLD_ERROR: f64 = 0.1;
-/// How fast, in rad/s or m/s.
-const HOLD_SPEED: f64 = 2.0;
 /// Simulated time between two random controls.
 const REDRAWN_EVERY_S: f64 = 0.02;
 
@@ -61,43 +58,6 @@ impl Controller {
             }
         }
         &self.control
-    }
-}
-
-/// The motors of `model`, each with a servo that holds its joint at `q`.
-pub fn holding_motors(model: Model<'_, f64>, q: &[f64]) -> Vec<Actuator<f64>> {
-    let hold = |actuator: &Actuator<f64>| with_servo(model, actuator, q).unwrap_or(*actuator);
-    model.actuators.iter().map(hold).collect()
-}
-
-/// A motor with a servo; none if it is one already, if nothing limits it, or if it has no single joint position.
-fn with_servo(model: Model<'_, f64>, actuator: &Actuator<f64>, q: &[f64]) -> Option<Actuator<f64>> {
-    let Transmission::Joint { dof, gear } = actuator.transmission else { return None };
-    let [constant, per_position, per_velocity] = actuator.bias;
-    let limit = force_limit(model, actuator, usize::from(dof), gear)?;
-    if per_position != 0.0 || gear == 0.0 {
-        return None;
-    }
-    let position = gear * joint_position(model, usize::from(dof), q)?;
-    let (stiffness, damping) = (limit / (HOLD_ERROR * gear.abs()), limit / (HOLD_SPEED * gear.abs()));
-    let bias = [constant + stiffness * position, -stiffness, per_velocity - damping];
-    Some(Actuator { bias, force_range: Range::symmetric(limit), ..*actuator })
-}
-
-/// The most that a motor gives, before the gear.
-fn force_limit(model: Model<'_, f64>, actuator: &Actuator<f64>, dof: usize, gear: f64) -> Option<f64> {
-    let of_joint = model.dofs[dof].effort_limit / gear.abs();
-    let of_control = (actuator.control_range.upper * actuator.gain).abs();
-    [actuator.force_range.upper, of_control, of_joint].into_iter().find(|limit| limit.is_finite() && *limit > 0.0)
-}
-
-/// The position of a joint with one degree of freedom.
-fn joint_position(model: Model<'_, f64>, dof: usize, q: &[f64]) -> Option<f64> {
-    let body = model.bodies.iter().find(|body| usize::from(body.first_v) == dof)?;
-    match (&body.joint, &q[body.q_range()]) {
-        (Joint::Revolute { .. } | Joint::Prismatic { .. }, [position]) => Some(*position),
-        (Joint::Continuous { .. }, [cosine, sine]) => Some(sine.atan2(*cosine)),
-        _ => None,
     }
 }
 

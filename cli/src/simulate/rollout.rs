@@ -7,9 +7,10 @@ use saltus::dynamics;
 use saltus::memory::{Arena, BLOCK_BYTES, Block};
 use saltus::model::Model;
 use saltus::step::{Simulator, StepDims, StepReport, StepSettings};
+use saltus_cli::hold::holding_motors;
 use saltus_cli::recording::{ContactRow, Recording, Statistics};
 
-use super::control::{Control, Controller, holding_motors};
+use super::control::{Control, Controller};
 use super::method::AnySolver;
 use super::progress::Progress;
 use super::summary::{Percentiles, Second, Statuses, Summary, Tally};
