@@ -5,6 +5,8 @@ use clap::Args;
 use saltus::dynamics::Dynamics;
 use saltus::memory::BLOCK_BYTES;
 use saltus::model::{self, BodyId, ClosureKind, FrameId, GeometryId, Joint, Model, Shape, Transmission};
+use saltus::scalar::Real;
+use saltus::step::{Simulator, Step, StepDims};
 use serde::Serialize;
 
 use crate::robot::RobotArguments;
@@ -14,6 +16,9 @@ use crate::robot::RobotArguments;
 pub struct Options {
     #[command(flatten)]
     robot: RobotArguments,
+    /// Contact points that the memory has room for.
+    #[arg(long, default_value_t = 16, value_name = "N")]
+    contacts: usize,
     /// Print one JSON document instead of tables.
     #[arg(long)]
     json: bool,
@@ -77,18 +82,27 @@ struct Actuator {
     control_upper: Option<f64>,
 }
 
-/// Of the rigid-body workspace.
+/// Exact sizes of what is carved from an arena.
 #[derive(Serialize)]
 struct ArenaBytes {
-    dynamics_f32: usize,
-    dynamics_f64: usize,
+    contacts: usize,
+    f32: WorkspaceBytes,
+    f64: WorkspaceBytes,
+}
+
+/// Each contains the one before it.
+#[derive(Serialize)]
+struct WorkspaceBytes {
+    dynamics: usize,
+    step: usize,
+    simulator: usize,
 }
 
 /// Reads the robot and prints what is in it.
 pub fn run(options: &Options) -> Result<()> {
     let loaded = options.robot.load()?;
     let warnings = loaded.warnings.iter().map(ToString::to_string).collect();
-    let report = Report::new(options.robot.name(), loaded.model.model(), warnings);
+    let report = Report::new(options, loaded.model.model(), warnings);
     if options.json {
         println!("{}", serde_json::to_string_pretty(&report)?);
     } else {
@@ -98,11 +112,11 @@ pub fn run(options: &Options) -> Result<()> {
 }
 
 impl Report {
-    fn new(robot: &str, model: Model<'_, f64>, warnings: Vec<String>) -> Self {
+    fn new(options: &Options, model: Model<'_, f64>, warnings: Vec<String>) -> Self {
         let geometry_name = |id: GeometryId| display_name(model.geometry_name(id), "geometry", id.index());
-        let dims = model.dims();
+        let dims = StepDims::of(model, options.contacts);
         Self {
-            robot: robot.to_string(),
+            robot: options.robot.name().to_string(),
             nq: model.nq(),
             nv: model.nv(),
             nu: model.nu(),
@@ -132,8 +146,9 @@ impl Report {
             actuators: (0..model.nu()).map(|k| Actuator::new(model, k)).collect(),
             keyframes: (0..).map_while(|k| model.keyframe(k).map(|_| model.keyframe_name(k).to_string())).collect(),
             arena_bytes: ArenaBytes {
-                dynamics_f32: Dynamics::<f32>::blocks(dims) * BLOCK_BYTES,
-                dynamics_f64: Dynamics::<f64>::blocks(dims) * BLOCK_BYTES,
+                contacts: options.contacts,
+                f32: WorkspaceBytes::of::<f32>(dims),
+                f64: WorkspaceBytes::of::<f64>(dims),
             },
             warnings,
         }
@@ -178,8 +193,21 @@ impl Report {
         println!("closures   {}", list(&closures));
         println!("keyframes  {}", list(&self.keyframes));
         println!("pairs      {} that may meet (--json lists them)", self.pairs.len());
-        let ArenaBytes { dynamics_f32, dynamics_f64 } = self.arena_bytes;
-        println!("arena      {dynamics_f32} bytes in f32, {dynamics_f64} in f64, for the rigid-body workspace");
+        println!("\narena bytes, room for {} contacts {:>10} {:>10}", self.arena_bytes.contacts, "f32", "f64");
+        let ArenaBytes { f32, f64, .. } = &self.arena_bytes;
+        println!("{:<33} {:>10} {:>10}", "rigid-body workspace", f32.dynamics, f64.dynamics);
+        println!("{:<33} {:>10} {:>10}", "step, with that", f32.step, f64.step);
+        println!("{:<33} {:>10} {:>10}", "simulator, with both", f32.simulator, f64.simulator);
+    }
+}
+
+impl WorkspaceBytes {
+    fn of<T: Real>(dims: StepDims) -> Self {
+        Self {
+            dynamics: Dynamics::<T>::blocks(dims.robot) * BLOCK_BYTES,
+            step: Step::<T>::blocks(dims) * BLOCK_BYTES,
+            simulator: Simulator::<T>::blocks(dims) * BLOCK_BYTES,
+        }
     }
 }
 

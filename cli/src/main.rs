@@ -11,7 +11,7 @@ use clap::{Parser, Subcommand};
 
 /// Model-predictive control through contact.
 ///
-/// Without a command it simulates the built-in arm and prints a summary.
+/// Without a command it simulates the built-in quadruped and prints a summary.
 #[derive(Parser)]
 #[command(version, about)]
 struct Options {
@@ -21,7 +21,7 @@ struct Options {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Simulate a robot that swings freely, and report its energy and the time each step took.
+    /// Simulate a robot with contact, and report its energy, its contacts and the time each step took.
     Simulate(simulate::Options),
     /// List the built-in robots.
     List,

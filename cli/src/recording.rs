@@ -29,24 +29,36 @@ pub struct Recording {
     statistics: Channel,
 }
 
-/// A point where two bodies touch.
+/// A point where two geometries touch or nearly do.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct ContactRow {
+pub struct ContactRow<'a> {
+    /// Their names.
+    pub geometries: [&'a str; 2],
     /// Where, in the world, m.
     pub point_world: [f64; 3],
-    /// Unit vector from the second body to the first.
+    /// Unit vector from the first geometry to the second.
     pub normal_world: [f64; 3],
-    /// What the first body received in the step, N·s.
+    /// Between the surfaces along the normal, m; negative when they overlap.
+    pub distance_m: f64,
+    /// What the second geometry received in the step, N·s.
     pub impulse_world: [f64; 3],
 }
 
 /// How a step went.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Statistics {
-    /// Kinetic energy, J.
+    /// Kinetic energy before it, J.
     pub kinetic_j: f64,
-    /// Potential energy, J.
+    /// Potential energy before it, J.
     pub potential_j: f64,
+    /// Contacts that took part.
+    pub contacts: usize,
+    /// Deepest penetration, m.
+    pub penetration_m: f64,
+    /// Of the contact solver.
+    pub iterations: u16,
+    /// Of the contact solver, relative to the largest impulse.
+    pub residual: f64,
     /// What the step took on the clock, µs.
     pub step_us: f64,
 }
@@ -61,7 +73,7 @@ struct State<'a> {
 #[derive(Serialize)]
 struct Contacts<'a> {
     time_s: f64,
-    contacts: &'a [ContactRow],
+    contacts: &'a [ContactRow<'a>],
 }
 
 #[derive(Serialize)]
@@ -89,9 +101,11 @@ const CONTACTS: &str = r#"{
       "items": {
         "type": "object",
         "properties": {
+          "geometries": { "type": "array", "items": { "type": "string" }, "description": "names of the two" },
           "point_world": { "type": "array", "items": { "type": "number" }, "description": "m" },
-          "normal_world": { "type": "array", "items": { "type": "number" }, "description": "to the first body" },
-          "impulse_world": { "type": "array", "items": { "type": "number" }, "description": "on the first body, N s" }
+          "normal_world": { "type": "array", "items": { "type": "number" }, "description": "from first to second" },
+          "distance_m": { "type": "number", "description": "negative when they overlap" },
+          "impulse_world": { "type": "array", "items": { "type": "number" }, "description": "on the second, N s" }
         }
       }
     }
@@ -104,6 +118,10 @@ const STATISTICS: &str = r#"{
     "time_s": { "type": "number", "description": "simulated time, s" },
     "kinetic_j": { "type": "number", "description": "kinetic energy, J" },
     "potential_j": { "type": "number", "description": "potential energy, J" },
+    "contacts": { "type": "integer", "description": "contacts that took part" },
+    "penetration_m": { "type": "number", "description": "deepest penetration, m" },
+    "iterations": { "type": "integer", "description": "of the contact solver" },
+    "residual": { "type": "number", "description": "of the contact solver, relative to the largest impulse" },
     "step_us": { "type": "number", "description": "time of the step on the clock, us" }
   }
 }"#;
@@ -128,7 +146,7 @@ impl Recording {
     }
 
     /// Adds what touches.
-    pub fn contacts(&mut self, time_s: f64, contacts: &[ContactRow]) -> Result<()> {
+    pub fn contacts(&mut self, time_s: f64, contacts: &[ContactRow<'_>]) -> Result<()> {
         self.contacts.write(&mut self.writer, time_s, &Contacts { time_s, contacts })
     }
 

@@ -10,7 +10,7 @@ use saltus_loaders::{LoadOptions, Loaded, load};
 #[derive(Args, Clone)]
 pub struct RobotArguments {
     /// A built-in robot (see `saltus list`), or a URDF or MJCF file.
-    #[arg(default_value = "ur5")]
+    #[arg(default_value = "go1")]
     robot: String,
     /// Let the root link of a URDF fly freely.
     #[arg(long)]
@@ -32,7 +32,7 @@ pub struct RobotArguments {
 impl Default for RobotArguments {
     fn default() -> Self {
         Self {
-            robot: "ur5".to_string(),
+            robot: "go1".to_string(),
             free_flyer: false,
             search_paths: Vec::new(),
             srdf: None,

@@ -12,8 +12,9 @@ use saltus::model::{
 };
 use saltus::scalar::Real;
 use saltus::spatial::{Inertia, Placement, Symmetric3};
+use saltus::step::StepDims;
 
-/// Rust source of `model` in its own scalar type: `pub static MODEL` and `pub const DIMS`.
+/// Rust source of `model` in its own scalar type: `pub static MODEL`, `pub const DIMS` and `pub const fn step_dims`.
 ///
 /// The source needs the crate `saltus` alone and no `alloc`. `origin` is named in its first line.
 ///
@@ -34,7 +35,8 @@ pub fn bake<T: Real>(model: Model<'_, T>, origin: &str) -> String {
     let _ = writeln!(out, "// Made from {origin:?} by `saltus bake`; change that and bake again.");
     out.push_str(HEADER);
     let _ = writeln!(out, "/// Bodies, configuration coordinates and degrees of freedom.");
-    let _ = writeln!(out, "pub const DIMS: Dims = Dims::new({}, {}, {});\n", dims.bodies, dims.nq, dims.nv);
+    let _ = writeln!(out, "pub const DIMS: Dims = Dims::new({}, {}, {});", dims.bodies, dims.nq, dims.nv);
+    write_step_dims(&mut out, &StepDims::of(model, 0));
     baker.list(&mut out, "BODIES", "Body", model.bodies, |b| baker.body(b));
     baker.list(&mut out, "DOFS", "DofParameters", model.dofs, |d| baker.dof(d));
     baker.list(&mut out, "POSITION_LIMITS", "Range", model.position_limits, |r| baker.range(r));
@@ -65,6 +67,7 @@ use saltus::{
     },
     nalgebra::{Matrix3, Vector3},
     spatial::{Inertia, Placement, Symmetric3},
+    step::StepDims,
 };
 
 ";
@@ -81,6 +84,27 @@ const MODEL_FIELDS: &str = "    bodies: &BODIES,
     actuators: &ACTUATORS,
     keyframes: &KEYFRAMES,
 ";
+
+/// Writes the function that sizes a step.
+fn write_step_dims(out: &mut String, dims: &StepDims) {
+    let StepDims { robot: _, controls, geometries, closure_rows, limits, dry_frictions, contacts: _ } = dims;
+    let _ = writeln!(out, "/// What the memory of a step with room for `contacts` contact points is sized by.");
+    let _ = writeln!(out, "#[allow(dead_code)]");
+    let _ = writeln!(out, "pub const fn step_dims(contacts: usize) -> StepDims {{");
+    let _ = writeln!(out, "    StepDims {{");
+    let _ = writeln!(out, "        robot: DIMS,");
+    let sizes = [
+        ("controls", controls),
+        ("geometries", geometries),
+        ("closure_rows", closure_rows),
+        ("limits", limits),
+        ("dry_frictions", dry_frictions),
+    ];
+    for (name, size) in sizes {
+        let _ = writeln!(out, "        {name}: {size},");
+    }
+    let _ = writeln!(out, "        contacts,\n    }}\n}}\n");
+}
 
 /// Writes a list of values of a type without scalar parameter.
 fn plain_list<X: Display>(out: &mut String, name: &str, type_name: &str, values: impl ExactSizeIterator<Item = X>) {

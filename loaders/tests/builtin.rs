@@ -6,6 +6,7 @@ use saltus::dynamics::{self, Dynamics};
 use saltus::memory::{Arena, Block};
 use saltus::model::Model;
 use saltus::scalar::Real;
+use saltus::step::StepDims;
 use saltus_loaders::{BUILTIN, LoadOptions, bake, load, load_text};
 
 /// Degrees of freedom and motors that each robot has.
@@ -77,6 +78,7 @@ fn a_baked_model_computes_the_same_bits_as_the_loaded_one() {
     let go1 = load("go1", &LoadOptions::default()).unwrap().model.cast::<f32>();
     assert_eq!(accelerations(baked_f32::MODEL), accelerations(go1.model()));
     assert_eq!(baked_f32::DIMS, go1.model().dims());
+    assert_eq!(baked_f32::step_dims(9), StepDims::of(go1.model(), 9));
     assert_eq!(baked_f32::MODEL.find_keyframe("rest"), go1.model().find_keyframe("rest"));
     assert_eq!(baked_f32::MODEL.pairs, go1.model().pairs);
     let mixed = mixed_tree();
@@ -85,6 +87,7 @@ fn a_baked_model_computes_the_same_bits_as_the_loaded_one() {
     let four_bar = four_bar();
     assert_eq!(accelerations(baked_loop::MODEL), accelerations(four_bar.model()));
     assert_eq!((baked_loop::DIMS, baked_loop::MODEL.closures), (four_bar.model().dims(), four_bar.model().closures));
+    assert_eq!(baked_loop::step_dims(2), StepDims::of(four_bar.model(), 2));
 }
 
 /// A loop and an anchor.

@@ -4,6 +4,7 @@ mod baked;
 mod fuzz;
 mod packages;
 mod peers;
+mod plots;
 mod process;
 mod setup;
 mod soak;
@@ -47,11 +48,13 @@ enum Chore {
         #[arg(long)]
         dry_run: bool,
     },
-    /// Time the library side by side with Pinocchio on the same robots and the same machine.
+    /// Time the library side by side with Pinocchio and MuJoCo on the same robots and the same machine.
     ///
-    /// Builds a Python environment and a C++ program under target/peers first. Progress goes to stderr; stdout holds
+    /// Also how even the time of a step is: percentiles over 20 s of a robot that is pushed. Builds a Python environment and a C++ program under target/peers first. Progress goes to stderr; stdout holds
     /// the result only.
     Peers(peers::Options),
+    /// Measure what a step costs against the number of contacts and of bodies, and draw it into docs/.
+    Plots,
     /// Fuzz the URDF and MJCF readers, a minute each.
     ///
     /// Needs a nightly compiler; installs cargo-fuzz when it is missing.
@@ -69,6 +72,7 @@ fn main() -> ExitCode {
         Chore::Test { only, list: false } => Ok(steps::run(&only)),
         Chore::Setup { dry_run } => Ok(setup::run(dry_run)),
         Chore::Peers(options) => peers::run(&options).map(|()| true),
+        Chore::Plots => plots::run().map(|()| true),
         Chore::Fuzz(options) => fuzz::run(&options).map(|()| true),
         Chore::Soak(options) => soak::run(&options).map(|()| true),
     };

@@ -1,4 +1,4 @@
-//! Side-by-side timing with Pinocchio: the Python environment, the C++ program, then the comparison.
+//! Side-by-side timing with Pinocchio and MuJoCo: the Python environment, the C++ program, then the comparison.
 //!
 //! Everything is made under `target/peers`. Progress goes to stderr, because stdout belongs to the result.
 
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use anyhow::{Context, Result, ensure};
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 use crate::packages::{self, Package};
 use crate::process::{cargo, command, must_succeed, probe, root, target_dir};
@@ -31,12 +31,26 @@ const CPP: [Package; 3] = [
     Package { name: "make", provides: Some("make") },
 ];
 
+/// A table of the comparison.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Part {
+    /// Rigid-body algorithms, with Pinocchio.
+    Dynamics,
+    /// The simulation step, with MuJoCo.
+    Step,
+    /// How even the time of our step is.
+    Jitter,
+}
+
 /// What to time, and how to show it.
-#[derive(Args)]
+#[derive(Args, Default)]
 pub struct Options {
-    /// Print one JSON document instead of a table.
+    /// Print one JSON document instead of tables.
     #[arg(long)]
     json: bool,
+    /// Tables to make, comma-separated; all of them by default. Only `dynamics` needs a C++ compiler.
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "PART")]
+    only: Vec<Part>,
     /// Robots to time, comma-separated; all of them by default.
     #[arg(long, value_delimiter = ',', value_name = "ROBOT")]
     robots: Vec<String>,
@@ -63,8 +77,10 @@ pub fn run(options: &Options) -> Result<()> {
         dump_loader_figures(&folder, &python)?;
         return compare(&folder, options);
     }
-    build_pinocchio_timing(&folder, &python)?;
-    export_robots(&folder, &python)?;
+    if options.only.is_empty() || options.only.contains(&Part::Dynamics) {
+        build_pinocchio_timing(&folder, &python)?;
+        export_robots(&folder, &python)?;
+    }
     compare(&folder, options)
 }
 
@@ -141,6 +157,11 @@ fn arguments(options: &Options) -> Vec<String> {
     if options.loaders {
         arguments.push("--loaders".to_owned());
     }
+    if !options.only.is_empty() {
+        let parts = options.only.iter().filter_map(Part::to_possible_value);
+        let names: Vec<String> = parts.map(|part| part.get_name().to_owned()).collect();
+        arguments.extend(["--only".to_owned(), names.join(",")]);
+    }
     if !options.robots.is_empty() {
         arguments.extend(["--robots".to_owned(), options.robots.join(",")]);
     }
@@ -157,13 +178,15 @@ mod tests {
     #[test]
     fn options_reach_the_comparison() {
         let robots = vec!["arm".to_owned(), "dog".to_owned()];
-        let options = Options { json: true, robots, rounds: Some(5), loaders: true, env_only: false };
-        assert_eq!(arguments(&options), ["--json", "--loaders", "--robots", "arm,dog", "--rounds", "5"]);
+        let only = vec![Part::Step, Part::Jitter];
+        let options = Options { json: true, only, robots, rounds: Some(5), loaders: true, env_only: false };
+        let expected = ["--json", "--loaders", "--only", "step,jitter", "--robots", "arm,dog", "--rounds", "5"];
+        assert_eq!(arguments(&options), expected);
     }
 
     #[test]
     fn defaults_are_left_to_the_comparison() {
-        let options = Options { json: false, robots: Vec::new(), rounds: None, loaders: false, env_only: false };
+        let options = Options::default();
         assert!(arguments(&options).is_empty());
     }
 }

@@ -8,10 +8,24 @@ use saltus::{
     },
     nalgebra::{Matrix3, Vector3},
     spatial::{Inertia, Placement, Symmetric3},
+    step::StepDims,
 };
 
 /// Bodies, configuration coordinates and degrees of freedom.
 pub const DIMS: Dims = Dims::new(4, 10, 9);
+/// What the memory of a step with room for `contacts` contact points is sized by.
+#[allow(dead_code)]
+pub const fn step_dims(contacts: usize) -> StepDims {
+    StepDims {
+        robot: DIMS,
+        controls: 0,
+        geometries: 4,
+        closure_rows: 9,
+        limits: 0,
+        dry_frictions: 0,
+        contacts,
+    }
+}
 
 static BODIES: [Body<f32>; 4] = [
     Body { parent: BodyId::new(0), joint: Joint::Revolute { axis: Vector3::new(0.0, 1.0, 0.0) }, placement: Placement::new(Matrix3::new(1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0), Vector3::new(0.0, 0.0, 0.0)), inertia: Inertia::new(4.1887903, Vector3::new(0.1, 0.0, 0.3), Symmetric3 { xx: 0.01675516, xy: 0.0, xz: 0.0, yy: 0.01675516, yz: 0.0, zz: 0.01675516 }), first_q: 0, first_v: 0 },

@@ -8,10 +8,24 @@ use saltus::{
     },
     nalgebra::{Matrix3, Vector3},
     spatial::{Inertia, Placement, Symmetric3},
+    step::StepDims,
 };
 
 /// Bodies, configuration coordinates and degrees of freedom.
 pub const DIMS: Dims = Dims::new(13, 19, 18);
+/// What the memory of a step with room for `contacts` contact points is sized by.
+#[allow(dead_code)]
+pub const fn step_dims(contacts: usize) -> StepDims {
+    StepDims {
+        robot: DIMS,
+        controls: 12,
+        geometries: 19,
+        closure_rows: 0,
+        limits: 12,
+        dry_frictions: 12,
+        contacts,
+    }
+}
 
 static BODIES: [Body<f32>; 13] = [
     Body { parent: BodyId::new(0), joint: Joint::FreeFlyer, placement: Placement::new(Matrix3::new(1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0), Vector3::new(0.0, 0.0, 0.0)), inertia: Inertia::new(5.204, Vector3::new(0.0223, 0.002, -0.0005), Symmetric3 { xx: 0.016812826, xy: -0.0002296758, xz: -0.00029455315, yy: 0.063009545, yz: -4.187327e-5, zz: 0.07165473 }), first_q: 0, first_v: 0 },

@@ -8,10 +8,24 @@ use saltus::{
     },
     nalgebra::{Matrix3, Vector3},
     spatial::{Inertia, Placement, Symmetric3},
+    step::StepDims,
 };
 
 /// Bodies, configuration coordinates and degrees of freedom.
 pub const DIMS: Dims = Dims::new(10, 25, 19);
+/// What the memory of a step with room for `contacts` contact points is sized by.
+#[allow(dead_code)]
+pub const fn step_dims(contacts: usize) -> StepDims {
+    StepDims {
+        robot: DIMS,
+        controls: 7,
+        geometries: 0,
+        closure_rows: 0,
+        limits: 4,
+        dry_frictions: 0,
+        contacts,
+    }
+}
 
 static BODIES: [Body<f64>; 10] = [
     Body { parent: BodyId::new(0), joint: Joint::Prismatic { axis: Vector3::new(-0.7265157857534824, -0.5832853412247124, 0.36325338782091365) }, placement: Placement::new(Matrix3::new(-0.44800621243678007, -0.8416212841209262, 0.30160246639027105, -0.8900371948158182, 0.38801055114553296, -0.23933575588308809, 0.08440512699143589, -0.3756613186294049, -0.9229053842204936), Vector3::new(-0.3731365260958264, 0.32892967379147153, -0.10578871115454812)), inertia: Inertia::new(3.787408745785536, Vector3::new(-0.3276054531713805, -0.3944382891594383, 0.21763868274773537), Symmetric3 { xx: 0.20615478249115127, xy: 0.005265364705069276, xz: -0.004942350683021625, yy: 0.1982512483867749, yz: -0.0022115713250097603, zz: 0.2051251690881839 }), first_q: 0, first_v: 0 },

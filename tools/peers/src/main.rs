@@ -1,37 +1,55 @@
-//! Times saltus and Pinocchio on the same robots and states, in turns, and prints the ratios; or compares what the
-//! loaders make of the peers' robot files.
+//! Times saltus and its peers on the same robots and states, in turns, and prints the ratios: rigid-body algorithms with
+//! Pinocchio, the simulation step with MuJoCo, and how even our step is; or compares what the loaders make of the peers'
+//! robot files.
 //!
 //! `cargo xtask peers` prepares the environment, the C++ program and the states, then runs this.
 
+mod jitter;
 mod loaders;
+mod mujoco;
 mod ours;
 mod pinocchio;
 mod report;
+mod step;
 
 use std::fmt::Display;
 use std::path::PathBuf;
 
-use anyhow::{Context, Result};
-use clap::Parser;
+use anyhow::{Context, Result, ensure};
+use clap::{Parser, ValueEnum};
 use serde::Serialize;
 
 /// The robots that are exported for timing.
 const ROBOTS: [&str; 3] = ["ur5", "go1", "g1"];
 
-/// Times saltus and Pinocchio in turns; times of one run compare, times of two runs do not.
+/// A table of the report.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Part {
+    /// Rigid-body algorithms, with Pinocchio.
+    Dynamics,
+    /// The simulation step, with MuJoCo.
+    Step,
+    /// How even the time of our step is.
+    Jitter,
+}
+
+/// Times saltus and its peers in turns; times of one run compare, times of two runs do not.
 #[derive(Parser)]
 struct Options {
     /// Where `cargo xtask peers` keeps the environment, the programs and the states.
     #[arg(long, value_name = "DIR", default_value = "target/peers")]
     peers_dir: PathBuf,
-    /// Print one JSON document instead of a table.
+    /// Print one JSON document instead of tables.
     #[arg(long)]
     json: bool,
     /// Compare what the loaders make of the peers' robot files, instead of timing.
     #[arg(long)]
     loaders: bool,
-    /// Robots to time, comma-separated.
-    #[arg(long, value_delimiter = ',', value_name = "ROBOT", default_values_t = ROBOTS.map(String::from))]
+    /// Tables to make, comma-separated; all of them by default.
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "PART")]
+    only: Vec<Part>,
+    /// Robots to time, comma-separated; all of them by default.
+    #[arg(long, value_delimiter = ',', value_name = "ROBOT")]
     robots: Vec<String>,
     /// Turns that each side gets; the median counts.
     #[arg(long, default_value_t = 15)]
@@ -43,13 +61,39 @@ fn main() -> Result<()> {
     if options.loaders {
         return print(&options, &loaders::compare(&options.peers_dir.join("loaders"))?);
     }
+    options.check_robots()?;
     let mut report = report::Report::default();
-    for robot in &options.robots {
-        eprintln!("timing {robot} ({} rounds)", options.rounds);
-        let robot = time_robot(&options, robot).with_context(|| format!("robot {robot}"))?;
-        report.dynamics.push(robot);
+    for robot in options.chosen(Part::Dynamics, &ROBOTS) {
+        eprintln!("timing the dynamics of {robot} ({} rounds)", options.rounds);
+        report.dynamics.push(time_robot(&options, robot).with_context(|| format!("robot {robot}"))?);
+    }
+    for robot in options.chosen(Part::Step, &step::ROBOTS) {
+        eprintln!("timing the step of {robot} ({} rounds)", options.rounds);
+        let row = step::time(&options.peers_dir, robot, options.rounds);
+        report.step.push(row.with_context(|| format!("robot {robot}"))?);
+    }
+    for robot in options.chosen(Part::Jitter, &jitter::ROBOTS) {
+        eprintln!("pushing {robot}");
+        report.jitter.push(jitter::measure(robot).with_context(|| format!("robot {robot}"))?);
     }
     print(&options, &report)
+}
+
+impl Options {
+    /// The robots of a table that are asked for.
+    fn chosen<'r>(&self, part: Part, robots: &[&'r str]) -> Vec<&'r str> {
+        let wanted = self.only.is_empty() || self.only.contains(&part);
+        let named = |robot: &&str| self.robots.is_empty() || self.robots.iter().any(|name| name == robot);
+        robots.iter().copied().filter(named).filter(|_| wanted).collect()
+    }
+
+    fn check_robots(&self) -> Result<()> {
+        let known: Vec<&str> = ROBOTS.iter().chain(&step::ROBOTS).chain(&jitter::ROBOTS).copied().collect();
+        for name in &self.robots {
+            ensure!(known.contains(&name.as_str()), "no robot \"{name}\"; those timed are {}", known.join(", "));
+        }
+        Ok(())
+    }
 }
 
 fn print(options: &Options, report: &(impl Serialize + Display)) -> Result<()> {

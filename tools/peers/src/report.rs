@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde::Serialize;
 
+use crate::{jitter, step};
+
 /// Microseconds per call.
 #[derive(Clone, Copy, Debug)]
 pub struct Times {
@@ -37,6 +39,10 @@ impl Times {
 pub struct Report {
     /// Rigid-body algorithms against Pinocchio.
     pub dynamics: Vec<Robot>,
+    /// The simulation step against MuJoCo.
+    pub step: Vec<step::Row>,
+    /// How even the step is.
+    pub jitter: Vec<jitter::Row>,
 }
 
 /// One robot. The plain keys are those of the forward-dynamics derivatives; `algorithms` has all of them.
@@ -109,29 +115,92 @@ impl Robot {
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(
-            f,
-            "{:<6} {:>3}  {:<30} {:>9} {:>14} {:>6} {:>14} {:>6}",
-            "robot", "nv", "algorithm", "ours µs", "Pinocchio µs", "ratio", "native µs", "ratio"
-        )?;
-        for robot in &self.dynamics {
-            for a in &robot.algorithms {
-                writeln!(
-                    f,
-                    "{:<6} {:>3}  {:<30} {:>9.2} {:>14.2} {:>6.2} {:>14.2} {:>6.2}",
-                    robot.robot,
-                    robot.nv,
-                    a.algorithm,
-                    a.ours_us,
-                    a.pinocchio_us,
-                    a.ratio,
-                    a.pinocchio_native_us,
-                    a.ratio_native
-                )?;
-            }
+        if !self.dynamics.is_empty() {
+            write_dynamics(f, &self.dynamics)?;
+        }
+        if !self.step.is_empty() {
+            write_step(f, &self.step)?;
+        }
+        if !self.jitter.is_empty() {
+            write_jitter(f, &self.jitter)?;
         }
         writeln!(f, "medians; ratios taken round by round; native: Pinocchio compiled for x86-64-v3")
     }
+}
+
+fn write_dynamics(f: &mut fmt::Formatter<'_>, robots: &[Robot]) -> fmt::Result {
+    writeln!(
+        f,
+        "{:<6} {:>3}  {:<30} {:>9} {:>14} {:>6} {:>14} {:>6}",
+        "robot", "nv", "algorithm", "ours µs", "Pinocchio µs", "ratio", "native µs", "ratio"
+    )?;
+    for robot in robots {
+        for a in &robot.algorithms {
+            writeln!(
+                f,
+                "{:<6} {:>3}  {:<30} {:>9.2} {:>14.2} {:>6.2} {:>14.2} {:>6.2}",
+                robot.robot,
+                robot.nv,
+                a.algorithm,
+                a.ours_us,
+                a.pinocchio_us,
+                a.ratio,
+                a.pinocchio_native_us,
+                a.ratio_native
+            )?;
+        }
+    }
+    writeln!(f)
+}
+
+fn write_step(f: &mut fmt::Formatter<'_>, rows: &[step::Row]) -> fmt::Result {
+    writeln!(
+        f,
+        "{:<13} {:>3} {:>9} {:>10} {:>9} {:>10} {:>6} {:>13}",
+        "robot, step", "nv", "contacts", "iterations", "ours µs", "MuJoCo µs", "ratio", "of rounds"
+    )?;
+    for row in rows {
+        let contacts = format!("{} ({})", row.contacts, row.mujoco_contacts);
+        let [least, most] = row.ratio_range;
+        writeln!(
+            f,
+            "{:<13} {:>3} {contacts:>9} {:>10.2} {:>9.2} {:>10.2} {:>6.2} {:>13}",
+            row.robot,
+            row.nv,
+            row.iterations,
+            row.ours_us,
+            row.mujoco_us,
+            row.ratio,
+            format!("{least:.2} … {most:.2}")
+        )?;
+    }
+    writeln!(f, "contacts: ours (MuJoCo's)\n")
+}
+
+fn write_jitter(f: &mut fmt::Formatter<'_>, rows: &[jitter::Row]) -> fmt::Result {
+    writeln!(
+        f,
+        "{:<24} {:>8} {:>8} {:>9} {:>9} {:>11}",
+        "robot, pushed", "p50 µs", "p99 µs", "p99.9 µs", "max µs", "p99.9/p50"
+    )?;
+    for row in rows {
+        let jitter::Row { robot, p50_us, p99_us, p999_us, max_us, p999_over_p50, undisturbed: quiet, .. } = row;
+        let on_clock = jitter::Percentiles {
+            p50_us: *p50_us,
+            p99_us: *p99_us,
+            p999_us: *p999_us,
+            max_us: *max_us,
+            p999_over_p50: *p999_over_p50,
+        };
+        for (what, p) in [("on the clock", &on_clock), ("undisturbed", quiet)] {
+            let jitter::Percentiles { p50_us, p99_us, p999_us, max_us, p999_over_p50 } = p;
+            let name = format!("{robot}, {what}");
+            writeln!(f, "{name:<24} {p50_us:>8.2} {p99_us:>8.2} {p999_us:>9.2} {max_us:>9.2} {p999_over_p50:>11.2}")?;
+        }
+        let jitter::Row { most_iterations, not_converged, steps, .. } = row;
+        writeln!(f, "at most {most_iterations} solver iterations; {not_converged} of {steps} steps not converged")?;
+    }
+    writeln!(f, "undisturbed: the fastest time of each step over several runs of the same rollout\n")
 }
 
 /// The middle value; NaN of nothing.
