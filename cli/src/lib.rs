@@ -1,4 +1,6 @@
 //! What the `saltus` command is made of and other programs may use.
 
+pub mod differences;
 pub mod hold;
 pub mod recording;
+pub mod states;
