@@ -1,15 +1,15 @@
 //! Model-predictive control *through* contact, from a Cortex-M7 to a workstation.
 //!
 //! This crate is the core: `no_std`, without `alloc`, without panics on bad input, without a clock. The caller owns the
-//! memory, and its size is known before the program runs. Today it holds the rigid-body half: robots, kinematics,
-//! dynamics and their exact derivatives. Contact, the simulation step and the optimizer build on it.
+//! memory, and its size is known before the program runs. Today it holds robots, their dynamics, collision, rigid
+//! frictional contact, the simulation step and its exact derivatives. The optimizer builds on it.
 //!
 //! # The map
 //!
 //! Data flows in one direction, and a module uses only what stands to its left:
 //!
 //! ```text
-//! model ─► kinematics ─► dynamics ─► (collision ─► contact ─► step ─► mpc ─► realtime, to come)
+//! model ─► kinematics ─► dynamics ─► collision ─► contact ─► step ─► derivatives ─► (mpc ─► realtime, to come)
 //! ```
 //!
 //! | module | what it holds | start at |
@@ -18,6 +18,9 @@
 //! | [`kinematics`] | placements, velocities, joint axes; Jacobians and their rates; points | [`kinematics::forward`] |
 //! | [`dynamics`] | inverse and forward dynamics, mass matrix, momenta, energies, regressor, derivatives | [`dynamics::update`], [`dynamics::forward_derivatives`] |
 //! | [`collision`] | contact points of all shape pairs, differentiable; broad phase; terrain of triangles (`parry`) | [`collision::detect`], [`collision::collide`] |
+//! | [`contact`] | the problem of impulses: friction, limits, loops; Newton, Gauss–Seidel and ADMM | [`contact::Problem`], [`contact::Newton`] |
+//! | [`step`] | (q, v, u) → (q⁺, v⁺): motors, contacts, integration; a simulator around it | [`step::step`], [`step::Simulator`] |
+//! | [`derivatives`] | ∂(q⁺, v⁺)/∂(q, v, u), exact, relaxed or smoothed; products with it, forward and back | [`derivatives::differentiate`], [`derivatives::pull_back`] |
 //!
 //! They stand on:
 //!

@@ -6,7 +6,7 @@ use saltus::linalg::MatMut;
 use saltus::memory::{Arena, Block};
 use saltus::model::Model;
 use saltus::model::configuration::{self, Argument};
-use saltus::step::{NextState, Step, StepDims, StepError, StepInput, step};
+use saltus::step::{NextState, Step, StepDims, StepError, StepInput, advance_jacobian, step};
 
 use super::{CONTACTS, Gradient, Search, differences, gauss_newton, settings};
 
@@ -51,9 +51,8 @@ impl Throw<'_> {
                 differentiate(model, &input, &settings, &mut work, &mut jacobian)?;
                 v_slope = jacobian.by_configuration().to_nalgebra() * &q_slope
                     + jacobian.by_velocity().to_nalgebra() * &v_slope;
-                let moved: Vec<f64> = v_next.iter().map(|v| settings.dt_s * v).collect();
-                q_slope = motion_jacobian(model, &moved, Argument::From)? * q_slope
-                    + motion_jacobian(model, &moved, Argument::To)? * &v_slope * settings.dt_s;
+                let motion = |argument: Argument| motion_jacobian(model, settings.dt_s, &v_next, argument);
+                q_slope = motion(Argument::From)? * q_slope + motion(Argument::To)? * &v_slope;
             }
             (q, v) = (q_next, v_next);
         }
@@ -86,9 +85,14 @@ impl Throw<'_> {
     }
 }
 
-fn motion_jacobian(model: Model<'_, f64>, v: &[f64], argument: Argument) -> Result<DMatrix<f64>, StepError> {
+fn motion_jacobian(
+    model: Model<'_, f64>,
+    dt_s: f64,
+    v_next: &[f64],
+    argument: Argument,
+) -> Result<DMatrix<f64>, StepError> {
     let nv = model.nv();
     let mut jacobian = vec![0.0; nv * nv];
-    configuration::integrate_jacobian(model, v, argument, MatMut::new(&mut jacobian, nv, nv))?;
+    advance_jacobian(model, dt_s, v_next, argument, MatMut::new(&mut jacobian, nv, nv))?;
     Ok(DMatrix::from_row_slice(nv, nv, &jacobian))
 }

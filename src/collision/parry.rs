@@ -21,7 +21,7 @@ use crate::kinematics::Kinematics;
 use crate::model::{BodyId, Model, Shape};
 use crate::scalar::Real;
 use crate::spatial::Placement;
-use crate::spatial::vector::dot;
+use crate::spatial::vector::{dot, scale_add};
 
 /// Triangles that one geometry is tried against; more count as one bounded search.
 const MAX_TRIANGLES: usize = 256;
@@ -273,7 +273,9 @@ impl Triangle {
 /// The deepest point, then always the one farthest from those chosen, without doubles; in the order of their numbers.
 fn spread<T: Real>(points: &[ManifoldPoint<T>], same: f64) -> Vec<ManifoldPoint<T>> {
     let apart = |p: &ManifoldPoint<T>, q: &ManifoldPoint<T>| {
-        let offset = (p.position - q.position).map(|x| x.to_f64());
+        // Along the surface: the points of a face are on it, those of an edge are midway.
+        let between = p.position - q.position;
+        let offset = scale_add(&p.normal, -dot(&p.normal, &between), &between).map(|x| x.to_f64());
         let turned = 1.0 - dot(&p.normal, &q.normal).to_f64();
         offset.norm_squared() + turned
     };

@@ -53,8 +53,11 @@ impl<T: Real> Solver<T> for Newton<T> {
         if search.rests_without_impulses() {
             return search.finish(self.tolerance, modes);
         }
-        search.sweep(self.sweeps);
-        let mut solved = search.iterate(self);
+        let mut solved = search.is_solved(self.tolerance);
+        if !solved {
+            search.sweep(self.sweeps);
+            solved = search.iterate(self);
+        }
         if !solved {
             // Admissible impulses: the sweeps project, which often breaks a cycle of modes.
             search.return_to_best();
@@ -95,6 +98,13 @@ impl<T: Real> Search<'_, '_, '_, T> {
             self.impulses.fill(T::ZERO);
         }
         rests
+    }
+
+    /// Whether the impulses are a solution as they are: a warm start at rest often is.
+    fn is_solved(&mut self, tolerance: T) -> bool {
+        self.problem.velocity(self.impulses, self.velocity);
+        let residual = natural_residual(self.problem, self.impulses, self.velocity);
+        super::is_within(residual, self.impulses, tolerance)
     }
 
     fn sweep(&mut self, sweeps: u16) {
