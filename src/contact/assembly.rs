@@ -338,9 +338,10 @@ impl<T: Real> Assembly<'_, T> {
         let delassus = &mut self.delassus[..rows * stride];
         delassus.fill(T::ZERO);
         add_at_a_upper(MatMut::with_stride(delassus, rows, rows, stride), half.as_ref());
-        for i in 0..rows {
-            for j in 0..i {
-                delassus[i * stride + j] = delassus[j * stride + i];
+        for i in 1..rows {
+            let (above, row) = delassus.split_at_mut(i * stride);
+            for (entry, mirrored) in row[..i].iter_mut().zip(above.chunks_exact(stride)) {
+                *entry = mirrored[i];
             }
         }
     }

@@ -51,6 +51,7 @@ impl<T: Real> Solver<T> for Newton<T> {
         let mut search =
             Search { problem, impulses, velocity, scratch, best: None, outcome: Outcome::default(), polishing: false };
         if search.rests_without_impulses() {
+            search.velocity.copy_from_slice(problem.free_velocity);
             return search.finish(self.tolerance, modes);
         }
         let mut solved = search.is_solved(self.tolerance);
@@ -71,6 +72,9 @@ impl<T: Real> Solver<T> for Newton<T> {
         if !solved {
             search.return_to_best();
             search.sweep(SECOND_SWEEPS);
+        }
+        if !solved {
+            search.problem.velocity(search.impulses, search.velocity);
         }
         search.finish(self.tolerance, modes)
     }
@@ -202,10 +206,9 @@ impl<T: Real> Search<'_, '_, '_, T> {
         }
     }
 
-    /// Modes, velocities and residuals of the impulses.
+    /// Modes and residuals of the impulses, whose velocities are known.
     fn finish(mut self, tolerance: T, modes: &mut [Mode]) -> Outcome<T> {
         let Self { problem, impulses, velocity, scratch, .. } = &mut self;
-        problem.velocity(impulses, velocity);
         for ((mode, linear), constraint) in modes.iter_mut().zip(&mut *scratch.linear).zip(problem.constraints) {
             *linear = Linear::identify(constraint, problem.stiffness(constraint), impulses, velocity);
             *mode = linear.mode;
