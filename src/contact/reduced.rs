@@ -3,7 +3,7 @@
 //! A sliding impulse stays on the cone: λ = λ_N (μ d, 1) + y (p, 0), with d the direction of friction and p across it.
 //! Its two equations are σ_N = 0 and (1 − κ) y + κ ρ p·σ_T = 0, with κ = μ z_N / ‖z_T‖ of z = λ − ρ σ: one Newton step
 //! of Alart and Curnier's function. At a solution (1 − κ) / (κ ρ) = ‖σ_T‖ / (μ λ_N), the paper's α. Every equation is
-//! multiplied by ρ, so that all entries are near one.
+//! multiplied by ρ, so that all entries are near one (Alart 1991).
 
 use super::problem::triple;
 use super::{Constraint, Law, Mode, Problem};
