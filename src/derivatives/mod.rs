@@ -47,7 +47,7 @@ pub use quality::Quality;
 /// let mut arena = Arena::new(&mut memory);
 /// let (mut work, mut jacobian) = (Step::carve(&mut arena, dims)?, Derivatives::carve(&mut arena, dims)?);
 ///
-/// let (q, v) = ([0.0, 0.0, 0.1, 0.0, 0.0, 0.0, 1.0], [1.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
+/// let (q, v) = ([0.0, 0.0, 0.1, 0.0, 0.0, 0.0, 1.0], [0.0; 6]);
 /// let (mut q_next, mut v_next) = (q, v);
 /// let input = StepInput::new(&q, &v, &[]);
 /// step(model, &input, &settings, NextState { q: &mut q_next, v: &mut v_next }, &mut work)?;
