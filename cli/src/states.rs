@@ -34,7 +34,7 @@ const AS_PLACED: &str = "qpos0";
 const OFFSET: f64 = 0.01;
 const SPEED: f64 = 0.5;
 
-/// `count` states from rollouts of [`ROLLOUT_STEPS`] steps with random controls, each from the next keyframe; the same
+/// `count` states from rollouts of `ROLLOUT_STEPS` steps with random controls, each from the next keyframe; the same
 /// seed gives the same states.
 ///
 /// Rollouts differ in how hard the motors pull. Every third one starts with joints and velocities off the keyframe, so
