@@ -14,6 +14,7 @@ mod outcome;
 mod problem;
 pub(crate) mod reduced;
 mod rows;
+mod smoothed;
 mod solver;
 
 use crate::linalg::partial_dot;
