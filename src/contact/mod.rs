@@ -7,6 +7,7 @@ mod admm;
 mod assembly;
 mod central_path;
 mod constraint;
+mod delassus;
 mod frame;
 mod gauss_seidel;
 mod newton;

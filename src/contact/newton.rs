@@ -1,11 +1,11 @@
 //! Semismooth Newton on the active modes: the default.
 
 use super::gauss_seidel::sweep;
-use super::outcome::{natural_residual, residuals};
-use super::reduced::{Linear, number_unknowns, regularize, write_defect, write_system};
+use super::outcome::{is_exact, natural_residual, residuals};
+use super::reduced::{Linear, is_symmetric, number_unknowns, regularize, write_defect, write_symmetric, write_system};
 use super::smoothed;
 use super::{CentralPath, Mode, Outcome, Problem, Scratch, Solution, Solver, SolverStatus};
-use crate::linalg::{MatMut, MatRef, lu, lu_solve, padded, partial_dot};
+use crate::linalg::{MatMut, MatRef, cholesky, cholesky_solve_vector, lu, lu_solve, padded, partial_dot};
 use crate::scalar::Real;
 
 /// Newton's method on Alart and Curnier's function: one step after a few Gauss–Seidel sweeps, which is all that most
@@ -44,6 +44,10 @@ const ROUNDINGS: [Rounding; 2] =
     [Rounding { sweeps: 10, patience: 6, width: 1.0 }, Rounding { sweeps: 20, patience: 2, width: 3.0 }];
 /// Sweeps at the end, when all failed.
 const LAST_SWEEPS: u16 = 20;
+/// Residual over the largest impulse of a warm start that needs no sweeps.
+const CLOSE: f64 = 1e-3;
+/// Residual over the tolerance that sweeps often take away.
+const NEARLY: f64 = 100.0;
 /// A step must take this share of what it promises off the error.
 const ENOUGH: f64 = 0.1;
 /// The width shrinks when the error is within this many of it, to the error or to this share.
@@ -92,7 +96,9 @@ impl<T: Real> Solver<T> for Newton<T> {
         }
         let mut solved = search.is_solved(self.tolerance);
         if !solved {
-            search.sweep(self.sweeps);
+            if !search.is_close(self.tolerance) {
+                search.sweep(self.sweeps);
+            }
             solved = search.iterate(self, self.iterations.min(1));
         }
         for rounding in &ROUNDINGS {
@@ -140,7 +146,7 @@ impl<T: Real> Search<'_, '_, '_, T> {
     fn rests_without_impulses(&mut self) -> bool {
         let zero = &mut self.scratch.best[..self.impulses.len()];
         zero.fill(T::ZERO);
-        let rests = natural_residual(self.problem, zero, self.problem.free_velocity) == T::ZERO;
+        let rests = is_exact(self.problem, zero, self.problem.free_velocity);
         if rests {
             self.impulses.fill(T::ZERO);
         }
@@ -154,9 +160,16 @@ impl<T: Real> Search<'_, '_, '_, T> {
         super::is_within(residual, self.impulses, tolerance)
     }
 
+    /// Whether the warm start is so good that the modes need no sweeps to be right, but not so good that sweeps may do.
+    fn is_close(&self, tolerance: T) -> bool {
+        let residual = natural_residual(self.problem, self.impulses, self.velocity);
+        let within = |tolerance: T| super::is_within(residual, self.impulses, tolerance);
+        within(T::from_f64(CLOSE)) && !within(T::from_f64(NEARLY) * tolerance)
+    }
+
     fn sweep(&mut self, sweeps: u16) {
         for _ in 0..sweeps {
-            sweep(self.problem, self.impulses);
+            sweep(self.problem, self.impulses, self.velocity);
         }
         self.outcome.sweeps += sweeps;
     }
@@ -164,17 +177,23 @@ impl<T: Real> Search<'_, '_, '_, T> {
     /// Newton iterations; true when the residual is within the tolerance.
     fn iterate(&mut self, settings: &Newton<T>, iterations: u16) -> bool {
         for iteration in 0..=iterations {
-            self.problem.velocity(self.impulses, self.velocity);
             let residual = natural_residual(self.problem, self.impulses, self.velocity);
-            if super::is_within(residual, self.impulses, settings.tolerance) {
+            if self.confirms(residual, settings.tolerance) {
                 return true;
             }
             self.remember(residual);
             if iteration == iterations || !self.take_step(self.proximal(settings, residual)) {
                 break;
             }
+            self.problem.velocity(self.impulses, self.velocity);
         }
         false
+    }
+
+    /// Whether a residual is within the tolerance, and still is once the velocities are computed anew: sweeps and steps
+    /// carry them along, with a little rounding each.
+    fn confirms(&mut self, residual: T, tolerance: T) -> bool {
+        super::is_within(residual, self.impulses, tolerance) && self.is_solved(tolerance)
     }
 
     /// The proximal term of an iteration. The first step goes for the solution at once; later ones tread more carefully
@@ -200,19 +219,19 @@ impl<T: Real> Search<'_, '_, '_, T> {
         self.sweep(rounding.sweeps);
         let mut width = None;
         for iteration in 0..=settings.iterations {
-            self.problem.velocity(self.impulses, self.velocity);
             let residual = natural_residual(self.problem, self.impulses, self.velocity);
-            if super::is_within(residual, self.impulses, settings.tolerance) {
+            if self.confirms(residual, settings.tolerance) {
                 return true;
             }
             self.remember(residual);
             let widest = T::from_f64(0.5) * super::largest(self.impulses);
             let now = *width.get_or_insert(T::from_f64(rounding.width) * residual.min(widest));
             let proximal = self.proximal(settings, residual);
-            if iteration == settings.iterations || !self.solve_rounded(now, proximal) {
+            if iteration == settings.iterations {
                 break;
             }
-            let error = self.take_rounded_step(now, rounding.patience);
+            let Some(before) = self.solve_rounded(now, proximal) else { break };
+            let error = self.take_rounded_step(now, before, rounding.patience);
             if error <= T::from_f64(NEAR) * now {
                 width = Some(error.min(T::from_f64(SHRINK) * now));
             }
@@ -220,25 +239,23 @@ impl<T: Real> Search<'_, '_, '_, T> {
         false
     }
 
-    /// Δλ into `scratch.projected` and G Δλ into `scratch.row`; false if the system could not be factored.
-    fn solve_rounded(&mut self, width: T, proximal: T) -> bool {
+    /// Δλ into `scratch.projected` and G Δλ into `scratch.row`; the error that they are to take away. None if the system
+    /// could not be factored.
+    fn solve_rounded(&mut self, width: T, proximal: T) -> Option<T> {
         const DECIDED: u16 = u16::MAX;
         let Self { problem, impulses, velocity, scratch, outcome, .. } = self;
         let linear = &mut scratch.linear[..problem.constraints.len()];
         let number = |index: usize, first: Option<usize>| linear[index].first = first.map_or(DECIDED, |k| k as u16);
-        let (unknowns, changed) = smoothed::decide(problem, width, impulses, velocity, number);
-        if changed {
-            problem.velocity(impulses, velocity);
-        }
+        let unknowns = smoothed::decide(problem, width, impulses, velocity, number);
         let first = |index: usize| Some(linear[index].first).filter(|k| *k != DECIDED).map(usize::from);
         let (stride, step) = (padded(unknowns), &mut scratch.step[..unknowns]);
-        let point = (&**impulses, &**velocity);
-        smoothed::write_system(problem, width, point, first, unknowns, scratch.matrix, step, scratch.row);
+        let (point, rows) = ((&**impulses, &**velocity), &mut scratch.exchanges[..unknowns]);
+        let error = smoothed::write_system(problem, width, point, first, rows, scratch.matrix, step, scratch.row);
         let mut matrix = MatMut::with_stride(scratch.matrix, unknowns, unknowns, stride);
         regularize(matrix.reborrow(), proximal);
         outcome.iterations += 1;
         if lu(matrix, scratch.exchanges).is_err() {
-            return false;
+            return None;
         }
         lu_solve(MatRef::with_stride(scratch.matrix, unknowns, unknowns, stride), scratch.exchanges, step);
         let whole = &mut scratch.projected[..problem.rows()];
@@ -251,16 +268,15 @@ impl<T: Real> Search<'_, '_, '_, T> {
         for (row, change) in scratch.row.iter_mut().enumerate().take(whole.len()) {
             *change = partial_dot(problem.delassus.row(row), whole);
         }
-        true
+        Some(error)
     }
 
     /// Goes as far along Δλ as makes the error of the rounded laws smaller; the error there.
-    fn take_rounded_step(&mut self, width: T, patience: u16) -> T {
+    fn take_rounded_step(&mut self, width: T, before: T, patience: u16) -> T {
         let Self { problem, impulses, velocity, scratch, .. } = self;
         let rows = problem.rows();
         let (step, change) = (&scratch.projected[..rows], &scratch.row[..rows]);
         let error = |length: T| smoothed::error(problem, width, (&**impulses, &**velocity), (step, change), length);
-        let before = error(T::ZERO);
         let (mut length, mut after) = (T::ONE, error(T::ONE));
         for _ in 1..patience {
             if after <= (T::ONE - T::from_f64(ENOUGH) * length) * before {
@@ -271,6 +287,9 @@ impl<T: Real> Search<'_, '_, '_, T> {
         }
         for (impulse, step) in impulses.iter_mut().zip(step) {
             *impulse = length.mul_add(*step, *impulse);
+        }
+        for (sigma, change) in velocity.iter_mut().zip(change) {
+            *sigma = length.mul_add(*change, *sigma);
         }
         after
     }
@@ -291,21 +310,31 @@ impl<T: Real> Search<'_, '_, '_, T> {
             *linear = Linear::identify(constraint, problem.stiffness(constraint), impulses, velocity);
         }
         for (linear, constraint) in linear.iter().zip(problem.constraints) {
-            linear.confine(constraint, impulses);
+            let confined = linear.confined(constraint, impulses);
+            for (row, impulse) in constraint.rows().zip(confined) {
+                problem.set_impulse(row, impulse, impulses, velocity);
+            }
         }
-        problem.velocity(impulses, velocity);
         let unknowns = number_unknowns(problem.constraints, linear);
         let (stride, step) = (padded(unknowns), &mut scratch.step[..unknowns]);
-        write_system(problem, linear, unknowns, scratch.matrix, scratch.row);
-        write_defect(problem, linear, impulses, velocity, step);
-        let mut matrix = MatMut::with_stride(scratch.matrix, unknowns, unknowns, stride);
-        regularize(matrix.reborrow(), proximal);
         outcome.iterations += 1;
-        if lu(matrix, scratch.exchanges).is_err() {
-            return false;
+        if is_symmetric(problem.constraints, linear) {
+            let rows = &mut scratch.exchanges[..unknowns];
+            write_symmetric(problem, linear, (velocity, proximal), rows, scratch.matrix, step);
+            if cholesky(MatMut::with_stride(scratch.matrix, unknowns, unknowns, stride)).is_err() {
+                return false;
+            }
+            cholesky_solve_vector(MatRef::with_stride(scratch.matrix, unknowns, unknowns, stride), step);
+        } else {
+            write_system(problem, linear, unknowns, scratch.matrix, scratch.row);
+            write_defect(problem, linear, impulses, velocity, step);
+            let mut matrix = MatMut::with_stride(scratch.matrix, unknowns, unknowns, stride);
+            regularize(matrix.reborrow(), proximal);
+            if lu(matrix, scratch.exchanges).is_err() {
+                return false;
+            }
+            lu_solve(MatRef::with_stride(scratch.matrix, unknowns, unknowns, stride), scratch.exchanges, step);
         }
-        let factor = MatRef::with_stride(scratch.matrix, unknowns, unknowns, stride);
-        lu_solve(factor, scratch.exchanges, step);
         for (linear, constraint) in linear.iter().zip(problem.constraints) {
             let n = linear.unknowns(&constraint.law);
             let x = &step[usize::from(linear.first)..][..n];
@@ -327,6 +356,7 @@ impl<T: Real> Search<'_, '_, '_, T> {
     fn return_to_best(&mut self) {
         if self.best.is_some() {
             self.impulses.copy_from_slice(&self.scratch.best[..self.impulses.len()]);
+            self.problem.velocity(self.impulses, self.velocity);
         }
     }
 

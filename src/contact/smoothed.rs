@@ -113,6 +113,7 @@ fn hypotenuse<T: Real>(x: T, width: T) -> T {
 }
 
 /// ‖λ − Π(λ − ρ σ)‖ at λ + t Δλ, whose velocities are σ + t G Δλ. O(rows).
+#[inline(never)]
 pub(super) fn error<T: Real>(
     problem: &Problem<'_, T>,
     width: T,
@@ -132,22 +133,22 @@ pub(super) fn error<T: Real>(
     sum.sqrt()
 }
 
-/// Sets the impulses of decided constraints, and numbers the unknowns of the others in `first`; their count, and whether
-/// an impulse changed.
+/// Sets the impulses of decided constraints, and the velocities with them; numbers the unknowns of the others. Their
+/// count.
+#[inline(never)]
 pub(super) fn decide<T: Real>(
     problem: &Problem<'_, T>,
     width: T,
     impulses: &mut [T],
-    velocity: &[T],
+    velocity: &mut [T],
     mut number: impl FnMut(usize, Option<usize>),
-) -> (usize, bool) {
-    let (mut unknowns, mut changed) = (0, false);
+) -> usize {
+    let mut unknowns = 0;
     for (index, constraint) in problem.constraints.iter().enumerate() {
         let rounded = Rounded::new(problem, constraint, width, |row| (impulses[row], velocity[row]));
         if rounded.is_decided(&constraint.law) {
             for (row, target) in constraint.rows().zip(rounded.target) {
-                changed |= impulses[row] != target;
-                impulses[row] = target;
+                problem.set_impulse(row, target, impulses, velocity);
             }
             number(index, None);
         } else {
@@ -155,58 +156,71 @@ pub(super) fn decide<T: Real>(
             unknowns += constraint.law.rows();
         }
     }
-    (unknowns, changed)
+    unknowns
 }
 
-/// I − D + ρ D G and −(λ − Π(λ − ρ σ)), by the unknowns that `first` numbers. O(rows · unknowns).
+/// I − D + ρ D G and −(λ − Π(λ − ρ σ)), by the unknowns that `first` numbers; `rows[k]` gets the row of unknown k.
+/// Gives the size of the latter. O(rows · unknowns).
+#[inline(never)]
 #[allow(clippy::too_many_arguments)]
 pub(super) fn write_system<T: Real>(
     problem: &Problem<'_, T>,
     width: T,
     (impulses, velocity): (&[T], &[T]),
     first: impl Fn(usize) -> Option<usize>,
-    unknowns: usize,
+    rows: &mut [u16],
     matrix: &mut [T],
     right: &mut [T],
     row: &mut [T],
-) {
-    let stride = padded(unknowns);
+) -> T {
+    let (unknowns, stride) = (rows.len(), padded(rows.len()));
+    for (index, constraint) in problem.constraints.iter().enumerate() {
+        let Some(at) = first(index) else { continue };
+        for (unknown, row) in rows[at..].iter_mut().zip(constraint.rows()) {
+            *unknown = row as u16;
+        }
+    }
+    let mut sum = T::ZERO;
     for (index, constraint) in problem.constraints.iter().enumerate() {
         let Some(at) = first(index) else { continue };
         let rounded = Rounded::new(problem, constraint, width, |row| (impulses[row], velocity[row]));
         let n = constraint.law.rows();
         for i in 0..n {
-            let out = &mut matrix[(at + i) * stride..][..stride];
-            combine_rows(problem, constraint, &rounded.slope[i][..n], rounded.stiffness, row);
-            for (index, column) in problem.constraints.iter().enumerate() {
-                if let Some(to) = first(index) {
-                    let rows = column.rows();
-                    out[to..to + rows.len()].copy_from_slice(&row[rows]);
+            let out = &mut matrix[(at + i) * stride..][..unknowns];
+            let slope = &rounded.slope[i][..n];
+            if unknowns == problem.rows() {
+                combine_rows(problem, constraint, slope, rounded.stiffness, out);
+            } else {
+                combine_rows(problem, constraint, slope, rounded.stiffness, row);
+                for (out, from) in out.iter_mut().zip(&*rows) {
+                    *out = row[usize::from(*from)];
                 }
             }
             for j in 0..n {
                 let identity = if i == j { T::ONE } else { T::ZERO };
                 out[at + j] += identity - rounded.slope[i][j];
             }
-            right[at + i] = rounded.target[i] - impulses[usize::from(constraint.first_row) + i];
+            let open = rounded.target[i] - impulses[usize::from(constraint.first_row) + i];
+            right[at + i] = open;
+            sum = open.mul_add(open, sum);
         }
     }
+    sum.sqrt()
 }
 
 /// ρ Σ Dᵢⱼ Gⱼ.
 #[inline(always)]
 fn combine_rows<T: Real>(problem: &Problem<'_, T>, constraint: &Constraint<T>, slope: &[T], rho: T, row: &mut [T]) {
-    let rows = problem.rows();
-    let g = |k: usize| &problem.delassus.row(usize::from(constraint.first_row) + k)[..rows];
-    let row = &mut row[..rows];
+    let g = |k: usize| problem.delassus.row(usize::from(constraint.first_row) + k);
     if let &[a, b, c] = slope {
         let (a, b, c) = (rho * a, rho * b, rho * c);
         for (out, ((x, y), z)) in row.iter_mut().zip(g(0).iter().zip(g(1)).zip(g(2))) {
             *out = c.mul_add(*z, b.mul_add(*y, a * *x));
         }
     } else if let Some(&a) = slope.first() {
+        let a = rho * a;
         for (out, x) in row.iter_mut().zip(g(0)) {
-            *out = rho * a * *x;
+            *out = a * *x;
         }
     }
 }
