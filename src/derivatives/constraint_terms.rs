@@ -12,7 +12,7 @@ use nalgebra::Vector3;
 
 use super::Derivatives;
 use super::frame_motion::FrameMotion;
-use super::jacobian::Entry;
+use super::jacobian::{Entry, row_of};
 use crate::collision::Contact;
 use crate::contact::reduced::Linear;
 use crate::contact::{Constraint, Mode, Source, tangents};
@@ -41,7 +41,7 @@ pub(super) fn write<T: Real<Plain = T>, S>(
         if linear.unknowns(&constraint.law) == 0 {
             continue;
         }
-        add_jacobian(model, work, constraint, linear, out);
+        add_offset(model, work, constraint, linear, out);
         match constraint.source {
             Source::Contact { .. } => {
                 let Some(contact) = contact else { continue };
@@ -70,39 +70,34 @@ fn propagate_velocity<T: Real>(model: Model<'_, T>, work: &Step<'_, T>, out: &mu
     }
 }
 
-/// J dv, and the offset's share of gaps and velocities: both have the rows of J.
-fn add_jacobian<T: Real>(
+/// The offset's share of gaps and velocities: both have the rows of J.
+fn add_offset<T: Real>(
     model: Model<'_, T>,
     work: &Step<'_, T>,
     constraint: &Constraint<T>,
     linear: &Linear<T>,
     out: &mut Derivatives<'_, T>,
 ) {
-    let (nv, n) = (model.nv(), linear.unknowns(&constraint.law));
-    let (jacobian, range) = (work.assembly.jacobian_transposed(), constraint.rows());
-    let [by_gap, by_velocity] = work.assembly.offset_slopes();
+    let (nv, n, range) = (model.nv(), linear.unknowns(&constraint.law), constraint.rows());
+    let jacobian = work.assembly.jacobian_transposed();
+    // How the rotation between welded frames changes is not J exactly: the closure's own terms have it.
     let rotates = matches!(constraint.source, Source::Closure { row: 3.., .. });
-    let (_, mut rows, _) = out.parts();
-    let first = usize::from(linear.first);
-    for dof in 0..nv {
-        let j = &jacobian.row(dof)[range.clone()];
-        if j.iter().all(|x| *x == T::ZERO) {
+    for (slopes, first) in work.assembly.offset_slopes().into_iter().zip([0, nv]) {
+        let slopes = &slopes[range.clone()];
+        if slopes.iter().all(|slope| *slope == T::ZERO) || rotates && first == 0 {
             continue;
         }
-        let (mut gap, mut velocity, mut equations) = ([T::ZERO; 3], [T::ZERO; 3], [T::ZERO; 3]);
-        for (k, (j, row)) in j.iter().zip(range.clone()).enumerate() {
-            velocity[k] = (T::ONE + by_velocity[row]) * *j;
-            // How the rotation between welded frames changes is not J exactly: the closure's own terms have it.
-            gap[k] = if rotates { T::ZERO } else { by_gap[row] * *j };
-        }
-        let len = range.len();
-        linear.equations(&constraint.law, &velocity[..len], &mut equations[..n]);
-        for i in 0..n {
-            rows[(first + i, nv + dof)] += equations[i];
-        }
-        linear.equations(&constraint.law, &gap[..len], &mut equations[..n]);
-        for i in 0..n {
-            rows[(first + i, dof)] += equations[i];
+        for dof in 0..nv {
+            let (mut change, mut equations) = ([T::ZERO; 3], [T::ZERO; 3]);
+            for ((change, j), slope) in change.iter_mut().zip(&jacobian.row(dof)[range.clone()]).zip(slopes) {
+                *change = *slope * *j;
+            }
+            linear.equations(&constraint.law, &change[..range.len()], &mut equations[..n]);
+            for i in 0..n {
+                if let Some(row) = out.row_of(linear, i) {
+                    row[first + dof] += equations[i];
+                }
+            }
         }
     }
 }
@@ -151,10 +146,10 @@ fn add_contact<T: Real<Plain = T>>(
     let (u_after, u_before) = (after(b) - after(a), before(b) - before(a));
     let restitution = work.assembly.offset_slopes()[1][constraint.rows().end - 1];
 
-    let (nv, n, first) = (model.nv(), linear.unknowns(&constraint.law), usize::from(linear.first));
+    let n = linear.unknowns(&constraint.law);
     let mut count = 0;
     let stride = out.stride();
-    let (entries, rows) = (&mut *out.entries, &mut *out.rows);
+    let (entries, rows, place) = (&mut *out.entries, &mut *out.rows, &*out.place);
     let velocity_after = &*out.velocity_after;
     Sides { first: a, second: b }.visit(model, |dof, joint_end, parent, sign| {
         let axis = kinematics.axis[dof];
@@ -172,13 +167,14 @@ fn add_contact<T: Real<Plain = T>>(
         let mut equations = [T::ZERO; 3];
         linear.equations(&constraint.law, &sigma, &mut equations[..n]);
         for i in 0..n {
-            rows[(first + i) * stride + dof] += equations[i];
+            if let Some(row) = row_of(rows, place, stride, linear, i) {
+                row[dof] += equations[i];
+            }
         }
         entries[count] =
             Entry { dof, joint_end, sign, turned: twist.cross_force(&wrench), carried: axis.cross_force(&wrench) };
         count += 1;
     });
-    debug_assert!(nv == out.entries.len());
     add_wrench_changes(work, count, dt_s, out);
 }
 
@@ -219,7 +215,6 @@ fn add_closure<T: Real<Plain = T>>(
     let by_gap = work.assembly.offset_slopes()[0];
     let place = |frame: &Frame<T>| kinematics.placement[frame.body.index()] * frame.placement;
     let (place_a, place_b) = (place(&closure.a), place(&closure.b));
-    let stride = out.stride();
     let mut count = 0;
     Sides { first: closure.a.body, second: closure.b.body }.visit(model, |dof, joint_end, parent, sign| {
         let axis = kinematics.axis[dof];
@@ -248,8 +243,10 @@ fn add_closure<T: Real<Plain = T>>(
             }
         }
         for (k, l) in linear.iter().enumerate().take(closure.kind.rows()) {
-            if l.mode == Mode::Stick {
-                out.rows[usize::from(l.first) * stride + dof] += l.stiffness * changes[k];
+            if l.mode == Mode::Stick
+                && let Some(row) = out.row_of(l, 0)
+            {
+                row[dof] += l.stiffness * changes[k];
             }
         }
         let wrench = Force { linear: force, angular: cross(&point, &force) + torque };
