@@ -12,10 +12,11 @@ use nalgebra::Vector3;
 
 use super::Derivatives;
 use super::frame_motion::FrameMotion;
+use super::ground_terms::{Turning, axes_and_wrench, moving_side};
 use super::jacobian::{Entry, row_of};
 use crate::collision::Contact;
 use crate::contact::reduced::Linear;
-use crate::contact::{Constraint, Mode, Source, tangents};
+use crate::contact::{Constraint, Mode, Source};
 use crate::model::{BodyId, Closure, ClosureKind, Frame, Model};
 use crate::scalar::Real;
 use crate::spatial::vector::{column, cross, dot};
@@ -23,6 +24,7 @@ use crate::spatial::{Force, Motion};
 use crate::step::{Step, StepSettings};
 
 /// Adds the terms of all constraints that hold: to `out.velocity` (divided by −Δt) and to `out.rows`.
+#[inline(never)]
 pub(super) fn write<T: Real<Plain = T>, S>(
     model: Model<'_, T>,
     settings: &StepSettings<T, S>,
@@ -32,6 +34,7 @@ pub(super) fn write<T: Real<Plain = T>, S>(
     propagate_velocity(model, work, out);
     let problem = work.assembly.problem();
     let mut contacts = work.collision.contacts().iter();
+    let mut turning: Option<Turning<T>> = None;
     for (position, constraint) in problem.constraints.iter().enumerate() {
         let linear = &{ out.linear[position] };
         let contact = match constraint.source {
@@ -46,7 +49,15 @@ pub(super) fn write<T: Real<Plain = T>, S>(
             Source::Contact { .. } => {
                 let Some(contact) = contact else { continue };
                 let motion = FrameMotion::of(model, contact, work.collision.placement, &settings.gradient);
-                add_contact(model, work, (constraint, linear, contact), (&motion, settings.dt_s), out);
+                let Some((body, sign)) = moving_side(model, contact) else {
+                    add_contact(model, work, (constraint, linear, contact), (&motion, settings.dt_s), out);
+                    continue;
+                };
+                if let Some(other) = turning.take_if(|turning| !turning.is_of(body)).filter(|_| !out.held) {
+                    other.finish(model, settings.dt_s, work, out);
+                }
+                let turning = turning.get_or_insert_with(|| Turning::new(body));
+                turning.add(model, work, (constraint, linear, contact, sign), &motion, out);
             }
             Source::Closure { index, row: 0 } => {
                 let closure = &model.closures[usize::from(index)];
@@ -56,15 +67,21 @@ pub(super) fn write<T: Real<Plain = T>, S>(
             _ => {}
         }
     }
+    if let Some(turning) = turning.filter(|_| !out.held) {
+        turning.finish(model, settings.dt_s, work, out);
+    }
 }
 
-/// V⁺ of each body.
+/// V⁺ of each body, and the drift of each axis with it.
 fn propagate_velocity<T: Real>(model: Model<'_, T>, work: &Step<'_, T>, out: &mut Derivatives<'_, T>) {
     out.velocity_after[0] = Motion::ZERO;
     for (index, body) in model.indexed_bodies() {
-        let mut velocity = out.velocity_after[body.parent.index()];
+        let carrier = out.velocity_after[body.parent.index()];
+        let mut velocity = carrier;
         for dof in body.v_range() {
-            velocity += work.dynamics.kinematics.axis[dof] * work.next_v[dof];
+            let axis = &work.dynamics.kinematics.axis[dof];
+            out.drift_after[dof] = carrier.cross(axis);
+            velocity = axis.scale_add(work.next_v[dof], &velocity);
         }
         out.velocity_after[index] = velocity;
     }
@@ -126,6 +143,7 @@ impl Sides {
 }
 
 /// A contact: its frame moves as the collision function has it.
+#[inline(never)]
 fn add_contact<T: Real<Plain = T>>(
     model: Model<'_, T>,
     work: &Step<'_, T>,
@@ -135,11 +153,7 @@ fn add_contact<T: Real<Plain = T>>(
 ) {
     let (a, b) = contact.bodies(model);
     let (position, normal) = (contact.at.position, contact.at.normal);
-    let [x, y] = tangents(&normal);
-    let axes = [x, y, normal];
-    let impulse = &work.impulses[constraint.rows()];
-    let force = x * impulse[0] + y * impulse[1] + normal * impulse[2];
-    let wrench = Force { linear: force, angular: cross(&position, &force) };
+    let (axes, wrench) = axes_and_wrench(contact, constraint, work.impulses);
     let kinematics = &work.dynamics.kinematics;
     let after = |body: BodyId| out.velocity_after[body.index()];
     let before = |body: BodyId| kinematics.velocity[body.index()];
@@ -175,10 +189,13 @@ fn add_contact<T: Real<Plain = T>>(
             Entry { dof, joint_end, sign, turned: twist.cross_force(&wrench), carried: axis.cross_force(&wrench) };
         count += 1;
     });
-    add_wrench_changes(work, count, dt_s, out);
+    if !out.held {
+        add_wrench_changes(work, count, dt_s, out);
+    }
 }
 
 /// ∂(Jᵀλ)/∂q of the entries, over −Δt.
+#[inline(never)]
 fn add_wrench_changes<T: Real>(work: &Step<'_, T>, count: usize, dt_s: T, out: &mut Derivatives<'_, T>) {
     let stride = out.stride();
     let entries = &out.entries[..count];
@@ -255,7 +272,9 @@ fn add_closure<T: Real<Plain = T>>(
             Entry { dof, joint_end, sign, turned: twist.cross_force(&pull), carried: axis.cross_force(&wrench) };
         count += 1;
     });
-    add_closure_changes(work, count, dt_s, out);
+    if !out.held {
+        add_closure_changes(work, count, dt_s, out);
+    }
 }
 
 /// Like [`add_wrench_changes`], but each side has a point of its own, which only its own joints move.

@@ -8,7 +8,7 @@ use crate::memory::carved;
 use crate::model::Model;
 use crate::scalar::Real;
 use crate::spatial::{Force, Motion};
-use crate::step::{Step, StepDims};
+use crate::step::{Step, StepDims, row_stride};
 
 carved! {
     /// ∂v⁺/∂(q, v, u) and the memory to find it. Written by [`differentiate`](super::differentiate).
@@ -36,12 +36,18 @@ carved! {
         pub(super) multiplier: [T; d.problem().rows],
         /// Of each body after the step.
         pub(super) velocity_after: [Motion<T>; d.robot.with_world()],
+        /// V_λ × S of each axis after the step.
+        pub(super) drift_after: [Motion<T>; d.robot.nv],
+        /// On each body in its own frame: from outside, and of contacts with what stands still.
+        pub(super) wrench: [Force<T>; d.robot.bodies],
         /// The degrees of freedom that move the two sides of a constraint against each other.
         pub(super) entries: [Entry<T>; d.robot.nv],
         pub(super) unknowns: (usize),
         /// Pivots of the reduced system.
         pub(super) rank: (usize),
         pub(super) symmetric: (bool),
+        /// Whether the constraints alone determine v⁺: Z is zero then.
+        pub(super) held: (bool),
         /// Whether a constraint bounces: R then has columns of v.
         pub(super) bounces: (bool),
         columns: (usize),
@@ -95,25 +101,16 @@ impl<T: Real> Derivatives<'_, T> {
 
     /// Numbers from one row to the next.
     pub(super) fn stride(&self) -> usize {
-        padded(self.columns)
+        row_stride(self.columns)
     }
 
     pub(super) fn nv(&self) -> usize {
         self.entries.len()
     }
 
-    pub(super) fn columns(&self) -> usize {
-        self.columns
-    }
-
-    /// Columns in which R is not zero: those of q, and of v where something bounces.
-    pub(super) fn row_columns(&self) -> usize {
-        if self.bounces { 2 * self.nv() } else { self.nv() }
-    }
-
     pub(super) fn check(&self, model: Model<'_, T>, work: &Step<'_, T>) -> Result<(), InputError> {
         check_length("derivatives' degrees of freedom", model.nv(), self.entries.len())?;
-        let columns = padded(2 * model.nv() + model.nu());
+        let columns = row_stride(2 * model.nv() + model.nu());
         check_length("derivatives' columns", model.nv() * columns, self.velocity.len())?;
         check_length("derivatives' rows", work.impulses.len() * columns, self.rows.len())
     }
@@ -125,21 +122,28 @@ impl<T: Real> Derivatives<'_, T> {
         self.bounces = work.assembly.offset_slopes()[1].iter().any(|slope| *slope != T::ZERO);
         let stride = self.stride();
         self.rows[..self.rank * stride].fill(T::ZERO);
-        for dof in 0..model.nv() {
-            self.velocity[dof * stride + 2 * model.nv()..(dof + 1) * stride].fill(T::ZERO);
+        let first = if self.held { 0 } else { 2 * model.nv() };
+        for row in self.velocity.chunks_exact_mut(stride) {
+            row[first..].fill(T::ZERO);
         }
     }
 
     /// The row of R of equation `k` of a constraint, unless it repeats others.
     #[inline(always)]
     pub(super) fn row_of(&mut self, linear: &Linear<T>, k: usize) -> Option<&mut [T]> {
-        row_of(self.rows, self.place, padded(self.columns), linear, k)
+        row_of(self.rows, self.place, row_stride(self.columns), linear, k)
     }
 
     /// The result, while it is being made.
     pub(super) fn matrix(&mut self) -> MatMut<'_, T> {
         let (nv, columns, stride) = (self.nv(), self.columns, self.stride());
         MatMut::with_stride(self.velocity, nv, columns, stride)
+    }
+
+    /// The same with its padding, which is zero: kernels pass over full rows in fewer pieces.
+    pub(super) fn full_matrix(&mut self) -> MatMut<'_, T> {
+        let (nv, stride) = (self.nv(), self.stride());
+        MatMut::with_stride(self.velocity, nv, stride, stride)
     }
 
     /// The numbers that [`matrix`](Self::matrix) has, and R.

@@ -8,6 +8,7 @@
 mod constraint_terms;
 mod flight_terms;
 mod frame_motion;
+mod ground_terms;
 mod jacobian;
 mod kinds;
 mod motor_terms;
@@ -72,8 +73,12 @@ pub fn differentiate<T: Real<Plain = T>, S>(
     kinds::choose(&settings.gradient, work, out);
     let mut quality = write_terms(model, input, settings, work, out)?;
     quality.gap_margin = work.assembly.gap_margin();
-    half_solve(model, dt_s, work, out);
-    system::resolve(work, out);
+    if out.held {
+        system::follow_constraints(work, out);
+    } else {
+        half_solve(model, dt_s, work, out);
+        system::resolve(work, out);
+    }
     finish(model, work, out);
     flight_terms::turn_axes(model, dt_s, work, out);
     Ok(quality)
@@ -87,14 +92,17 @@ fn write_terms<T: Real<Plain = T>, S>(
     work: &mut Step<'_, T>,
     out: &mut Derivatives<'_, T>,
 ) -> Result<Quality<T>, StepError> {
-    let quality = system::factorize(&settings.gradient, work, out);
+    let quality = system::factorize(settings, work, out);
     out.start(model, work);
-    differentiate_dynamics(model, input, settings.dt_s, work, out)?;
+    if !out.held {
+        differentiate_dynamics(model, input, settings.dt_s, work, out)?;
+    }
     constraint_terms::write(model, settings, work, out);
     Ok(quality)
 }
 
 /// Z = ∂(M a + b − τ)/∂(q, v, u) at the acceleration of the step.
+#[inline(never)]
 fn differentiate_dynamics<T: Real<Plain = T>>(
     model: Model<'_, T>,
     input: &StepInput<'_, T>,
@@ -106,11 +114,12 @@ fn differentiate_dynamics<T: Real<Plain = T>>(
         *a = (*next - *v) / dt_s;
     }
     flight_terms::turn_acceleration(model, input.v, work.change);
+    ground_terms::add_wrenches(model, dt_s, work, out);
     let (nv, stride) = (model.nv(), out.stride());
     dynamics::inverse_derivatives_prepared(
         model,
         work.change,
-        work.wrench,
+        out.wrench,
         MatMut::with_stride(out.velocity, nv, 2 * nv, stride),
         &mut work.dynamics,
     )?;
@@ -120,10 +129,11 @@ fn differentiate_dynamics<T: Real<Plain = T>>(
 }
 
 /// Z ← −Δt D^(−½) L^(−ᵀ) Z, and the velocity itself: + D^½ L in the columns of v.
+#[inline(never)]
 fn half_solve<T: Real>(model: Model<'_, T>, dt_s: T, work: &Step<'_, T>, out: &mut Derivatives<'_, T>) {
     let (nv, roots) = (model.nv(), work.assembly.root_pivots());
     let factor = work.dynamics.factor_view(model.dims());
-    let mut z = out.matrix();
+    let mut z = out.full_matrix();
     tree::half_solve_transposed(model.tree, factor, z.reborrow());
     tree::scale_rows(z.reborrow(), |dof| -(dt_s * roots[dof]));
     for dof in 0..nv {
@@ -133,9 +143,10 @@ fn half_solve<T: Real>(model: Model<'_, T>, dt_s: T, work: &Step<'_, T>, out: &m
 }
 
 /// ∂v⁺ = L⁻¹ D^(−½) Z.
+#[inline(never)]
 fn finish<T: Real>(model: Model<'_, T>, work: &Step<'_, T>, out: &mut Derivatives<'_, T>) {
     let roots = work.assembly.root_pivots();
-    let mut z = out.matrix();
+    let mut z = out.full_matrix();
     tree::scale_rows(z.reborrow(), |dof| roots[dof]);
     tree::half_solve(model.tree, work.dynamics.factor_view(model.dims()), z);
 }

@@ -32,6 +32,7 @@ pub fn push_forward<T: Real<Plain = T>, S>(
     check(model, input, settings, work, out)?;
     kinds::choose(&settings.gradient, work, out);
     let quality = write_terms(model, input, settings, work, out)?;
+    system::write_sides(work, out);
     let [z, rows] = out.terms();
     for (dof, change) in change.iter_mut().enumerate() {
         *change = partial_dot(z.row(dof), direction);
@@ -120,6 +121,7 @@ fn pull_back_once<T: Real<Plain = T>, S>(
 ) -> Result<Quality<T>, StepError> {
     let nv = model.nv();
     let quality = write_terms(model, input, settings, work, out)?;
+    system::write_sides(work, out);
     // ∂ℓ/∂q through q⁺ directly, and all of ∂ℓ/∂v⁺.
     seed(model, settings.dt_s, cotangent, gradient, work, out)?;
     let along = core::mem::take(&mut out.along);

@@ -8,10 +8,11 @@ use super::{Derivatives, Quality, kinds};
 use crate::contact::reduced::{self, number_unknowns};
 use crate::contact::{Law, Mode, is_double};
 use crate::linalg::{
-    MatMut, MatRef, add_a_b, add_at_b, lu, padded, partial_dot, pivoted_cholesky, solve_lower, solve_unit_lower, tree,
+    MatMut, MatRef, add_rows_a_b, lu, padded, partial_dot, pivoted_cholesky, solve_lower, solve_unit_lower,
+    subtract_rows_at_b,
 };
 use crate::scalar::Real;
-use crate::step::{Gradient, Step};
+use crate::step::{Gradient, Step, StepSettings};
 
 /// The row of an equation that repeats others.
 pub(super) const REDUNDANT: u16 = u16::MAX;
@@ -27,8 +28,8 @@ fn proximal<T: Real>() -> T {
 }
 
 /// Numbers the unknowns, factors A into the solver's scratch memory, and writes E and F. O(unknowns³ + unknowns² · nv).
-pub(super) fn factorize<T: Real>(
-    gradient: &Gradient<T>,
+pub(super) fn factorize<T: Real, S>(
+    settings: &StepSettings<T, S>,
     work: &mut Step<'_, T>,
     out: &mut Derivatives<'_, T>,
 ) -> Quality<T> {
@@ -38,17 +39,21 @@ pub(super) fn factorize<T: Real>(
     let slides = |(l, c): (&reduced::Linear<T>, &crate::contact::Constraint<T>)| {
         matches!(c.law, Law::Contact { .. }) && l.mode == Mode::Slide
     };
-    let general = matches!(gradient, Gradient::Relaxed { .. }) || out.linear.iter().zip(constraints).any(slides);
+    let general =
+        matches!(settings.gradient, Gradient::Relaxed { .. }) || out.linear.iter().zip(constraints).any(slides);
     out.symmetric = !general;
     if general {
         factorize_general(work, out, &mut quality);
     } else {
         factorize_symmetric(work, out, &mut quality);
     }
+    let rigid = settings.stabilization.compliance_m_n <= T::ZERO;
+    out.held = out.symmetric && rigid && out.rank == out.nv();
     quality
 }
 
 /// A is G at the rows that hold.
+#[inline(never)]
 fn factorize_symmetric<T: Real>(work: &mut Step<'_, T>, out: &mut Derivatives<'_, T>, quality: &mut Quality<T>) {
     let problem = work.assembly.problem();
     let mut count = 0;
@@ -70,16 +75,6 @@ fn factorize_symmetric<T: Real>(work: &mut Step<'_, T>, out: &mut Derivatives<'_
     for (k, row) in out.order[..rank].iter().enumerate() {
         out.place[usize::from(*row)] = k as u16;
     }
-    let (half, stride) = (work.assembly.half_solved(), padded(half_rows(work)));
-    for dof in 0..half.rows() {
-        let row = half.row(dof);
-        for (k, column) in out.order[..rank].iter().enumerate() {
-            out.left[k * stride + dof] = row[usize::from(*column)];
-        }
-    }
-    let nv = half.rows();
-    let factor = MatRef::with_stride(work.scratch.matrix, rank, rank, padded(count));
-    solve_lower(factor, MatMut::with_stride(out.left, rank, nv, stride));
 }
 
 /// A with what slides or gives way, by LU.
@@ -113,15 +108,44 @@ fn factorize_general<T: Real>(work: &mut Step<'_, T>, out: &mut Derivatives<'_, 
     for (k, equation) in out.order[..unknowns].iter().enumerate() {
         out.place[usize::from(*equation)] = k as u16;
     }
-    gather(work, out);
-    let (nv, factor) =
-        (half_rows(work), MatRef::with_stride(work.scratch.matrix, unknowns, unknowns, padded(unknowns)));
-    solve_unit_lower(factor, MatMut::with_stride(out.left, unknowns, nv, padded(nv)));
-    solve_lower(factor, MatMut::with_stride(out.right, unknowns, nv, padded(nv)));
+}
+
+/// E and F.
+pub(super) fn write_sides<T: Real>(work: &Step<'_, T>, out: &mut Derivatives<'_, T>) {
+    let (nv, rank) = (out.nv(), out.rank);
+    if rank == 0 {
+        return;
+    }
+    if out.symmetric {
+        let left = MatMut::with_stride(out.left, rank, nv, padded(nv));
+        gather_symmetric(work, &out.order[..rank], left);
+    } else {
+        gather_general(work, out);
+    }
+    let factor = factor(work, out);
+    let [left, right] = [&mut *out.left, &mut *out.right].map(|side| MatMut::with_stride(side, rank, nv, padded(nv)));
+    if out.symmetric {
+        solve_lower(factor, left);
+    } else {
+        solve_unit_lower(factor, left);
+        solve_lower(factor, right);
+    }
+}
+
+/// Wᵀ in the order of the pivots. O(nv · rank).
+fn gather_symmetric<T: Real>(work: &Step<'_, T>, order: &[u16], mut out: MatMut<'_, T>) {
+    let (half, stride) = (work.assembly.half_solved(), out.stride());
+    let out = out.data_mut();
+    for dof in 0..half.rows() {
+        let row = half.row(dof);
+        for (k, column) in order.iter().enumerate() {
+            out[k * stride + dof] = row[usize::from(*column)];
+        }
+    }
 }
 
 /// P B Wᵀ and Cᵀ Wᵀ. O(nv · rows).
-fn gather<T: Real>(work: &Step<'_, T>, out: &mut Derivatives<'_, T>) {
+fn gather_general<T: Real>(work: &Step<'_, T>, out: &mut Derivatives<'_, T>) {
     let (half, constraints) = (work.assembly.half_solved(), work.assembly.problem().constraints);
     let stride = padded(half.rows());
     for dof in 0..half.rows() {
@@ -141,30 +165,55 @@ fn gather<T: Real>(work: &Step<'_, T>, out: &mut Derivatives<'_, T>) {
     }
 }
 
-fn half_rows<T: Real>(work: &Step<'_, T>) -> usize {
-    work.assembly.root_pivots().len()
+/// Z = −Eᵀ L_A⁻¹ R, where as many independent constraints as degrees of freedom hold: E is orthogonal, and what forces do
+/// without the constraints makes no difference. O(nv³).
+pub(super) fn follow_constraints<T: Real>(work: &Step<'_, T>, out: &mut Derivatives<'_, T>) {
+    write_sides(work, out);
+    let (nv, stride, factor) = (out.nv(), out.stride(), factor(work, out));
+    let wide = if out.bounces { 2 * nv } else { nv };
+    solve_lower(factor, MatMut::with_stride(out.rows, nv, wide, stride));
+    let rows = MatRef::with_stride(out.rows, nv, wide, stride);
+    let left = MatRef::with_stride(out.left, nv, nv, padded(nv));
+    subtract_rows_at_b(MatMut::with_stride(out.velocity, nv, wide, stride), left, rows);
 }
 
 /// Z ← Z − Fᵀ (E Z + L_A⁻¹ R): R in `out.rows`, in the order of the pivots, Z in `out.velocity`. O(rank · nv · columns).
+#[inline(never)]
 pub(super) fn resolve<T: Real>(work: &Step<'_, T>, out: &mut Derivatives<'_, T>) {
     if out.rank == 0 {
         return;
     }
-    let (nv, rank, symmetric, wide) = (out.nv(), out.rank, out.symmetric, out.row_columns());
-    let factor = factor(work, out);
-    let (columns, stride) = (out.columns(), out.stride());
-    let varied = MatMut::with_stride(out.rows, rank, wide, stride);
-    if symmetric {
-        solve_lower(factor, varied);
+    let (nv, rank, symmetric) = (out.nv(), out.rank, out.symmetric);
+    let stride = out.stride();
+    if symmetric && !out.bounces {
+        write_side_and_solve(work, out);
     } else {
-        solve_unit_lower(factor, varied);
+        write_sides(work, out);
+        let (wide, factor) = (if out.bounces { 2 * nv } else { nv }, factor(work, out));
+        let varied = MatMut::with_stride(out.rows, rank, wide, stride);
+        if symmetric {
+            solve_lower(factor, varied);
+        } else {
+            solve_unit_lower(factor, varied);
+        }
     }
-    let mut rows = MatMut::with_stride(out.rows, rank, columns, stride);
-    let mut z = MatMut::with_stride(out.velocity, nv, columns, stride);
+    let mut rows = MatMut::with_stride(out.rows, rank, stride, stride);
+    let mut z = MatMut::with_stride(out.velocity, nv, stride, stride);
     let side = |x| MatRef::with_stride(x, rank, nv, padded(nv));
-    add_a_b(rows.reborrow(), side(&*out.left), z.as_ref());
-    tree::scale_rows(rows.reborrow(), |_| -T::ONE);
-    add_at_b(z.reborrow(), side(if symmetric { &*out.left } else { &*out.right }), rows.as_ref());
+    add_rows_a_b(rows.reborrow(), side(&*out.left), z.as_ref());
+    subtract_rows_at_b(z.reborrow(), side(if symmetric { &*out.left } else { &*out.right }), rows.as_ref());
+}
+
+/// E = L_A⁻¹ Wᵀ and L_A⁻¹ R in one go: R has no columns of v, so Wᵀ can stand there meanwhile.
+fn write_side_and_solve<T: Real>(work: &Step<'_, T>, out: &mut Derivatives<'_, T>) {
+    let (nv, rank, stride) = (out.nv(), out.rank, out.stride());
+    let by_velocity = MatMut::with_stride(&mut out.rows[nv..], rank, nv, stride);
+    gather_symmetric(work, &out.order[..rank], by_velocity);
+    solve_lower(factor(work, out), MatMut::with_stride(out.rows, rank, 2 * nv, stride));
+    for (row, left) in out.rows.chunks_mut(stride).zip(out.left.chunks_mut(padded(nv))).take(rank) {
+        left[..nv].copy_from_slice(&row[nv..2 * nv]);
+        row[nv..2 * nv].fill(T::ZERO);
+    }
 }
 
 /// z ← z − Fᵀ (E z + L_A⁻¹ r), with r in `multiplier`.

@@ -1,13 +1,13 @@
 //! Cholesky factor of a semidefinite matrix, as far as its rank goes.
 
-use super::rows::{Column, scale, subtract_rows};
+use super::rows::{Column, scale, subtract_rows, whole_pass};
 use super::{MatMut, MatRef};
 use crate::scalar::Real;
 
 /// A(order, order) = Uᵀ U on the first rows and columns that are independent, and how many those are. O(n · rank²).
 ///
 /// `order` names the rows of A to take and is left in the order of the pivots; the rows of U go to `u`, on and above its
-/// diagonal. What is left of a row, over its own diagonal entry, is its pivot: the largest comes first, and none counts
+/// diagonal; what stands below it is spoiled. What is left of a row, over its own diagonal entry, is its pivot: the largest comes first, and none counts
 /// that is not above `tolerance`. `scratch` is memory for two numbers per row.
 ///
 /// Returns the rank and the smallest pivot that counts; one when there is none.
@@ -22,6 +22,7 @@ use crate::scalar::Real;
 /// let (rank, _) = pivoted_cholesky(a, &mut order, factor, 1e-12, &mut [0.0; 6]);
 /// assert_eq!((rank, &order[..2], u[0], u[4]), (2, &[0, 2][..], 1.0, 3.0));
 /// ```
+#[inline(never)]
 pub fn pivoted_cholesky<T: Real>(
     a: MatRef<'_, T>,
     order: &mut [u16],
@@ -36,7 +37,9 @@ pub fn pivoted_cholesky<T: Real>(
         let positive = diagonal > T::ZERO && diagonal.is_finite();
         (*left, *inverse) = if positive { (T::ONE, T::ONE / diagonal) } else { (T::ZERO, T::ZERO) };
     }
-    let (u, mut smallest) = (u.data_mut(), T::ONE);
+    // Whole vectors: what they reach left of the diagonal and in the padding is never read.
+    let (wide, mut smallest) = (u.full_cols(), T::ONE);
+    let u = u.data_mut();
     for k in 0..n {
         let best = largest(&left[k..]) + k;
         if !(left[best] > tolerance) {
@@ -49,7 +52,7 @@ pub fn pivoted_cholesky<T: Real>(
         for (entry, column) in row[k..n].iter_mut().zip(&order[k..]) {
             *entry = source[usize::from(*column)];
         }
-        subtract_rows(row, above, stride, k..n, Column::new(above, k, stride).take(k));
+        subtract_rows(row, above, stride, whole_pass(k, wide)..wide, Column::new(above, k, stride).take(k));
         let pivot = row[k];
         if !(pivot > T::ZERO && pivot.is_finite()) {
             return (k, smallest);
