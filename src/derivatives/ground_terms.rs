@@ -13,13 +13,12 @@ use nalgebra::Vector3;
 
 use super::Derivatives;
 use super::frame_motion::FrameMotion;
-use super::jacobian::row_of;
 use crate::collision::Contact;
 use crate::contact::reduced::Linear;
 use crate::contact::{Constraint, Source, tangents};
 use crate::model::{BodyId, Model};
 use crate::scalar::Real;
-use crate::spatial::vector::{cross, dot};
+use crate::spatial::vector::{cross, dot, scale_add};
 use crate::spatial::{Force, Motion};
 use crate::step::Step;
 
@@ -92,23 +91,19 @@ impl<T: Real<Plain = T>> Turning<T> {
     ) {
         let (axes, wrench) = axes_and_wrench(contact, constraint, work.impulses);
         let kinematics = &work.dynamics.kinematics;
-        let twist = |unit: &Motion<T>| {
-            let relative = motion.of_second(unit);
-            if sign > T::ZERO { relative } else { *unit - relative }
-        };
-        let twists: [Motion<T>; 6] = core::array::from_fn(|i| twist(&unit(i)));
-        for (i, (column, twist)) in self.columns.iter_mut().zip(&twists).enumerate() {
-            *column += (*twist - unit(i)).cross_force(&wrench) * sign;
-        }
         let point = Point { axes, position: contact.at.position, sign };
-        let slopes = point.slopes(&twists, &out.velocity_after[self.body.index()]);
+        let deviations = Deviations::of(motion, sign);
+        for (column, change) in self.columns.iter_mut().zip(deviations.turned(&wrench)) {
+            *column += change * sign;
+        }
+        let slopes = point.slopes(&deviations, &out.velocity_after[self.body.index()]);
         let drift = core::mem::take(&mut out.drift_after);
         self.add_rows(model, work, (constraint, linear), (&slopes, drift), out);
         out.drift_after = drift;
         let restitution = work.assembly.offset_slopes()[1][constraint.rows().end - 1];
         if restitution > T::ZERO {
             // What bounces has a share of the normal velocity before the step.
-            let mut slopes = point.slopes(&twists, &kinematics.velocity[self.body.index()]);
+            let mut slopes = point.slopes(&deviations, &kinematics.velocity[self.body.index()]);
             for slope in &mut slopes {
                 *slope = [T::ZERO, T::ZERO, slope[2] * restitution, T::ZERO];
             }
@@ -125,19 +120,28 @@ impl<T: Real<Plain = T>> Turning<T> {
         (slopes, drift): (&[[T; 4]; 12], &[Motion<T>]),
         out: &mut Derivatives<'_, T>,
     ) {
-        let (n, stride) = (linear.unknowns(&constraint.law), out.stride());
+        let n = linear.unknowns(&constraint.law);
+        let starts: [Option<usize>; 3] = core::array::from_fn(|i| if i < n { out.row_start(linear, i) } else { None });
+        if starts.iter().all(Option::is_none) {
+            return;
+        }
         let Some(last) = model.body(self.body).map(|body| body.v_range().end - 1) else { return };
+        let slides = n == 2;
         for dof in model.tree.runs(last).flatten() {
             let (axis, drift) = (work.dynamics.kinematics.axis[dof].to_array(), drift[dof].to_array());
             let mut sigma = [T::ZERO; 4];
             for (slope, x) in slopes.iter().zip(axis.iter().chain(&drift)) {
                 sigma = core::array::from_fn(|lane| slope[lane].mul_add(*x, sigma[lane]));
             }
-            let mut equations = [T::ZERO; 3];
-            linear.equations(&constraint.law, &sigma[..3], &mut equations[..n]);
-            for i in 0..n {
-                if let Some(row) = row_of(out.rows, out.place, stride, linear, i) {
-                    row[dof] += equations[i];
+            if slides {
+                let given = sigma;
+                linear.equations(&constraint.law, &given[..3], &mut sigma[..n]);
+            } else {
+                sigma = sigma.map(|x| x * linear.stiffness);
+            }
+            for (start, x) in starts.iter().zip(sigma) {
+                if let Some(start) = start {
+                    out.rows[start + dof] += x;
                 }
             }
         }
@@ -178,20 +182,18 @@ struct Point<T> {
     sign: T,
 }
 
-impl<T: Real> Point<T> {
+impl<T: Real<Plain = T>> Point<T> {
     /// Six columns of N and of A, for a body with velocity `velocity`; the other side stands still.
     #[inline(always)]
-    fn slopes(&self, twists: &[Motion<T>; 6], velocity: &Motion<T>) -> [[T; 4]; 12] {
-        let between = *velocity * self.sign;
+    fn slopes(&self, deviations: &Deviations<T>, velocity: &Motion<T>) -> [[T; 4]; 12] {
         let mut slopes = [[T::ZERO; 4]; 12];
-        for (i, twist) in twists.iter().enumerate() {
-            let change = unit(i).cross(&between) - twist.cross(&between);
-            slopes[i] = self.measure(&change.velocity_at(&self.position));
+        for (slope, change) in slopes.iter_mut().zip(deviations.carried(&(*velocity * -self.sign))) {
+            *slope = self.measure(&change.velocity_at(&self.position));
         }
+        let arms = self.axes.map(|axis| cross(&self.position, &axis) * self.sign);
         for k in 0..3 {
-            let axis = unit::<T>(k).linear;
-            slopes[6 + k] = self.measure(&(axis * self.sign));
-            slopes[9 + k] = self.measure(&(cross(&axis, &self.position) * self.sign));
+            slopes[6 + k] = [self.axes[0][k], self.axes[1][k], self.axes[2][k], T::ZERO].map(|x| x * self.sign);
+            slopes[9 + k] = [arms[0][k], arms[1][k], arms[2][k], T::ZERO];
         }
         slopes
     }
@@ -201,6 +203,67 @@ impl<T: Real> Point<T> {
     fn measure(&self, velocity: &Vector3<T>) -> [T; 4] {
         let [x, y, z] = &self.axes;
         [dot(x, velocity), dot(y, velocity), dot(z, velocity), T::ZERO]
+    }
+}
+
+/// C − 1: how the frame of a contact moves otherwise than the body, per unit of the body's motion.
+enum Deviations<T> {
+    /// On a plane that stands still: a translation leaves the frame behind along the normal alone.
+    OnPlane { normal: Vector3<T>, turns: [Motion<T>; 3] },
+    /// Any.
+    Curved([Motion<T>; 6]),
+}
+
+impl<T: Real<Plain = T>> Deviations<T> {
+    /// Of the moving side: the second if `sign` is above zero.
+    #[inline(always)]
+    fn of(motion: &FrameMotion<T>, sign: T) -> Self {
+        match motion {
+            FrameMotion::OnPlane { center, normal, second } if *second == (sign < T::ZERO) => {
+                let turns = core::array::from_fn(|k| {
+                    let axis = unit::<T>(k).linear;
+                    let arm = cross(&axis, center);
+                    Motion { linear: scale_add(normal, -dot(normal, &arm), &arm), angular: -axis }
+                });
+                Self::OnPlane { normal: *normal, turns }
+            }
+            _ => {
+                let mut all = [Motion::ZERO; 6];
+                for (i, deviation) in all.iter_mut().enumerate() {
+                    let relative = motion.of_second(&unit(i));
+                    *deviation = if sign > T::ZERO { relative - unit(i) } else { -relative };
+                }
+                Self::Curved(all)
+            }
+        }
+    }
+
+    /// What each of them does to a wrench.
+    #[inline(always)]
+    fn turned(&self, wrench: &Force<T>) -> [Force<T>; 6] {
+        match self {
+            Self::OnPlane { normal, turns } => {
+                let arm = cross(normal, &wrench.linear);
+                let left = |k: usize| Force { linear: Vector3::repeat(T::ZERO), angular: arm * -normal[k] };
+                let [x, y, z] = turns.map(|turn| turn.cross_force(wrench));
+                [left(0), left(1), left(2), x, y, z]
+            }
+            Self::Curved(all) => all.map(|deviation| deviation.cross_force(wrench)),
+        }
+    }
+
+    /// What each of them does to a motion.
+    #[inline(always)]
+    fn carried(&self, motion: &Motion<T>) -> [Motion<T>; 6] {
+        match self {
+            Self::OnPlane { normal, turns } => {
+                let swept = cross(normal, &motion.angular);
+                let left = |k: usize| Motion { linear: swept * -normal[k], angular: Vector3::repeat(T::ZERO) };
+                let [x, y, z] = turns.map(|turn| turn.cross(motion));
+                [left(0), left(1), left(2), x, y, z]
+            }
+            Self::Curved(all) => all.map(|deviation| deviation.cross(motion)),
+        }
     }
 }
 

@@ -128,6 +128,13 @@ impl<T: Real> Derivatives<'_, T> {
         }
     }
 
+    /// Where the row of R of equation `k` of a constraint starts, unless it repeats others.
+    #[inline(always)]
+    pub(super) fn row_start(&self, linear: &Linear<T>, k: usize) -> Option<usize> {
+        let place = self.place[usize::from(linear.first) + k];
+        (place != REDUNDANT).then(|| usize::from(place) * self.stride())
+    }
+
     /// The row of R of equation `k` of a constraint, unless it repeats others.
     #[inline(always)]
     pub(super) fn row_of(&mut self, linear: &Linear<T>, k: usize) -> Option<&mut [T]> {
