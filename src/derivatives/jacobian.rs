@@ -34,6 +34,13 @@ carved! {
         /// Vectors of the products: one per degree of freedom, one per row.
         pub(super) along: [T; d.robot.nv],
         pub(super) multiplier: [T; d.problem().rows],
+        /// ∂ℓ/∂ half-solved columns, kept for the parameters.
+        pub(super) half_along: [T; d.robot.nv],
+        /// Of one parameter: ∂(M a + b − τ), ∂λ with the others held, R; and memory to find them.
+        pub(super) term_force: [T; d.robot.nv],
+        pub(super) term_impulse: [T; d.problem().rows],
+        pub(super) term_rows: [T; d.problem().rows],
+        pub(super) term_scratch: [T; d.robot.nv],
         /// Of each body after the step.
         pub(super) velocity_after: [Motion<T>; d.robot.with_world()],
         /// V_λ × S of each axis after the step.

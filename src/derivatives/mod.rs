@@ -12,6 +12,8 @@ mod ground_terms;
 mod jacobian;
 mod kinds;
 mod motor_terms;
+mod parameter_terms;
+mod parameters;
 mod products;
 mod quality;
 mod system;
@@ -24,6 +26,7 @@ use crate::step::{Step, StepError, StepInput, StepSettings};
 
 pub use crate::step::Gradient;
 pub use jacobian::Derivatives;
+pub use parameters::{Parameter, differentiate_parameters, pull_back_parameters};
 pub use products::{Cotangent, pull_back, push_forward};
 pub use quality::Quality;
 
@@ -110,10 +113,7 @@ fn differentiate_dynamics<T: Real<Plain = T>>(
     work: &mut Step<'_, T>,
     out: &mut Derivatives<'_, T>,
 ) -> Result<(), StepError> {
-    for ((a, next), v) in work.change.iter_mut().zip(&*work.next_v).zip(input.v) {
-        *a = (*next - *v) / dt_s;
-    }
-    flight_terms::turn_acceleration(model, input.v, work.change);
+    accelerate(model, input, dt_s, work);
     ground_terms::add_wrenches(model, dt_s, work, out);
     let (nv, stride) = (model.nv(), out.stride());
     dynamics::inverse_derivatives_prepared(
@@ -126,6 +126,14 @@ fn differentiate_dynamics<T: Real<Plain = T>>(
     motor_terms::subtract(model, input, work, out);
     flight_terms::subtract(model, input.v, work, out);
     Ok(())
+}
+
+/// The acceleration of the step, along turning axes, in `work.change`.
+fn accelerate<T: Real>(model: Model<'_, T>, input: &StepInput<'_, T>, dt_s: T, work: &mut Step<'_, T>) {
+    for ((a, next), v) in work.change.iter_mut().zip(&*work.next_v).zip(input.v) {
+        *a = (*next - *v) / dt_s;
+    }
+    flight_terms::turn_acceleration(model, input.v, work.change);
 }
 
 /// Z ← −Δt D^(−½) L^(−ᵀ) Z, and the velocity itself: + D^½ L in the columns of v.

@@ -130,6 +130,7 @@ fn pull_back_once<T: Real<Plain = T>, S>(
     gradient[nv..2 * nv].fill(T::ZERO);
     half_solve_along(model, work, along);
     system::resolve_transposed(work, out, multiplier, along);
+    out.half_along.copy_from_slice(along);
     let factor = work.dynamics.factor_view(model.dims());
     for (dof, (x, root)) in along.iter_mut().zip(work.assembly.root_pivots()).enumerate() {
         // (D^½ L)ᵀ is the velocity itself.
@@ -193,7 +194,7 @@ fn add_scaled<T: Real>(sum: &mut [T], scale: T, row: &[T]) {
     }
 }
 
-fn check<T: Real, S>(
+pub(super) fn check<T: Real, S>(
     model: Model<'_, T>,
     input: &StepInput<'_, T>,
     settings: &StepSettings<T, S>,
