@@ -17,6 +17,7 @@ mod parameters;
 mod products;
 mod quality;
 mod system;
+mod trajectory;
 
 use crate::dynamics;
 use crate::linalg::{MatMut, tree};
@@ -29,6 +30,7 @@ pub use jacobian::Derivatives;
 pub use parameters::{Parameter, differentiate_parameters, pull_back_parameters};
 pub use products::{Cotangent, pull_back, push_forward};
 pub use quality::Quality;
+pub use trajectory::{Gradients, Loss, Tape, TapeDims, roll_out, sweep_back};
 
 /// ∂v⁺/∂(q, v, u) of the step just taken, into `out`; `work`, `input` and `settings` must be those of that step.
 ///
