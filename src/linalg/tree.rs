@@ -240,6 +240,24 @@ pub fn half_solve<T: Real>(tree: Tree<'_>, l: MatRef<'_, T>, mut x: MatMut<'_, T
     }
 }
 
+/// Entry `dof` of L x.
+#[inline(always)]
+pub(crate) fn unit_lower_dot<T: Real>(tree: Tree<'_>, l: MatRef<'_, T>, dof: usize, x: &[T]) -> T {
+    let row = l.row(dof);
+    tree.ancestor_runs(dof).flatten().fold(x[dof], |sum, j| row[j].mul_add(x[j], sum))
+}
+
+/// y ← y + factor · row `dof` of L.
+#[inline(always)]
+pub(crate) fn add_unit_lower_row<T: Real>(tree: Tree<'_>, l: MatRef<'_, T>, dof: usize, factor: T, y: &mut [T]) {
+    y[dof] += factor;
+    for run in tree.ancestor_runs(dof) {
+        for (y, l) in y[run.clone()].iter_mut().zip(&l.row(dof)[run]) {
+            *y = factor.mul_add(*l, *y);
+        }
+    }
+}
+
 /// y ← M x, from the lower triangle of M before it is factored.
 pub fn multiply<T: Real>(tree: Tree<'_>, m: MatRef<'_, T>, x: &[T], y: &mut [T]) {
     y.fill(T::ZERO);
