@@ -175,6 +175,7 @@ impl<'m, 'a, T: Real<Plain = T>, S: Solver<T> + Copy> Mpc<'m, 'a, T, S> {
         let settings = StepSettings { dt_s, substeps: 1, ..self.settings.step };
         let input = StepInput { force: m.disturbance, ..StepInput::new(at.q, at.v, control) };
         m.step.forget();
+        m.derivatives.impulses_wanted = cost::needs_impulses(task.terms);
         step(self.model, &input, &settings, NextState { q: m.next_q, v: m.next_v }, &mut m.step)?;
         differentiate(self.model, &input, &settings, &mut m.step, &mut m.derivatives)?;
         let node = Node {
