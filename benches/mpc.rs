@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use saltus::memory::{Arena, Block};
-use saltus::model::{Dims, Keyframe, Model, OwnedModel};
+use saltus::model::{Keyframe, OwnedModel};
 use saltus::mpc::{
     Budget, Dofs, Measured, Mpc, MpcDims, MpcSettings, Nanos, PolicyScratch, Report, Residual, Spacing, Start, Task,
     Term,
@@ -66,17 +66,13 @@ fn bench_robot<T: Real<Plain = T>>(c: &mut Criterion, name: &str, robot: &OwnedM
 
     let plan = mpc.plan();
     let mut memory = vec![Block::EMPTY; PolicyScratch::<T>::blocks(model.dims())];
-    let mut scratch = PolicyScratch::carve(&mut Arena::new(&mut memory), policy_dims(model)).expect("sized for it");
+    let mut scratch = PolicyScratch::carve(&mut Arena::new(&mut memory), model.dims()).expect("sized for it");
     let mut u = vec![T::ZERO; model.nu()];
     // In the middle of the plan, between two nodes.
     let now = Nanos((0.5 * DT_S * (HORIZON + 1) as f64 * 1e9) as u64);
     group.bench_function("policy", |b| {
         b.iter(|| plan.control(model, black_box(now), (rest.q, rest.v), &mut u, &mut scratch).expect("fits"))
     });
-}
-
-fn policy_dims<T: Real>(model: Model<'_, T>) -> Dims {
-    model.dims()
 }
 
 /// One iteration with one trial, however little there is to gain.
