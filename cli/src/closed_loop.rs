@@ -9,7 +9,8 @@ use saltus::derivatives::Gradient;
 use saltus::memory::{Arena, Block};
 use saltus::model::{BodyId, Model, OwnedModel};
 use saltus::mpc::{
-    Budget, Measured, Mpc, MpcDims, MpcSettings, Nanos, Plan, PolicyScratch, Report, Status, Task, Times,
+    Budget, Measured, Mpc, MpcDims, MpcSettings, Nanos, Observer, Passage, Plan, PolicyScratch, Report, Status, Task,
+    Times,
 };
 use saltus::spatial::Force;
 use saltus::spatial::vector::multiply_transposed;
@@ -22,6 +23,9 @@ pub const PLANT_DT_S: f64 = 0.002;
 /// Contact points that the plant has room for.
 const PLANT_CONTACTS: usize = 48;
 
+/// Iterations of the first solve, before the robot moves.
+const FIRST_ITERATIONS: u16 = 50;
+
 /// What may differ from the scenario's own figures.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Options {
@@ -31,6 +35,8 @@ pub struct Options {
     pub budget: Option<Duration>,
     /// Steps of the plan.
     pub horizon: Option<usize>,
+    /// Time from one solve to the next.
+    pub period_s: Option<f64>,
     /// Which derivative the plan is made with.
     pub gradient: Option<Gradient<f64>>,
     /// Size of the push, N·s.
@@ -87,7 +93,7 @@ impl Loop {
     /// Loads the robot of a scenario.
     pub fn new(scenario: Scenario) -> Result<Self> {
         let loaded = load(scenario.facts().robot, &LoadOptions::default())?;
-        Ok(Self { scenario, prediction: prediction(&loaded.model), plant: plant(&loaded.model) })
+        Ok(Self { scenario, prediction: prediction(scenario, &loaded.model), plant: plant(&loaded.model) })
     }
 
     /// The robot that plans are made for.
@@ -121,6 +127,7 @@ impl Loop {
         let terms = scenario.terms(model)?;
         let task = Task::new(&terms);
         let mut policy = Policy::new(model, dims)?;
+        let mut watcher = Watcher::new(model, dims, facts.observer_gain)?;
 
         let step_dims = StepDims::of(plant, PLANT_CONTACTS);
         let mut plant_memory = vec![Block::EMPTY; Simulator::<f64>::blocks(step_dims)];
@@ -132,7 +139,8 @@ impl Loop {
 
         let seconds = options.seconds.unwrap_or(facts.seconds);
         let steps = (seconds / PLANT_DT_S).round() as u64;
-        let steps_per_solve = (facts.period_s / PLANT_DT_S).round().max(1.0) as u64;
+        let period_s = options.period_s.unwrap_or(facts.period_s);
+        let steps_per_solve = (period_s / PLANT_DT_S).round().max(1.0) as u64;
         let mut judge = Judge::new(scenario, seconds);
         let mut outcome = Outcome::default();
         let (mut report, mut solve_us) = (Report::default(), 0.0);
@@ -144,14 +152,20 @@ impl Loop {
             if step.is_multiple_of(steps_per_solve) {
                 // The plan made in the last period takes over; the next one is made meanwhile.
                 policy.take_over(mpc.plan(), step > 0)?;
+                watcher.look(&mut mpc, simulator.q(), simulator.v())?;
                 let measured = Measured { time: now, q: simulator.q(), v: simulator.v() };
+                // Before it moves, a robot has time to think.
+                let usual = mpc.settings.max_iterations;
+                mpc.settings.max_iterations = if step == 0 { FIRST_ITERATIONS } else { usual };
                 (report, solve_us) = solve(&mut mpc, &task, measured, options.budget)?;
+                mpc.settings.max_iterations = usual;
                 outcome.note(&report, solve_us);
                 if step == 0 {
                     policy.take_over(mpc.plan(), true)?;
                 }
             }
             policy.control(model, now, simulator.q(), simulator.v(), &mut u)?;
+            watcher.note(&u);
             world.push_at(time_s, &mut simulator)?;
             let stepped = simulator.step_with(&u, &[], &world.wrenches);
             let contacts = stepped.with_context(|| format!("the plant at {time_s:.3} s"))?.detected.kept;
@@ -212,6 +226,47 @@ impl Policy {
 
     fn control(&mut self, model: Model<'_, f64>, now: Nanos, q: &[f64], v: &[f64], u: &mut [f64]) -> Result<()> {
         Ok(self.plan.control(model, now, (q, v), u, &mut self.scratch)?)
+    }
+}
+
+/// Finds out what the model does not know, if the scenario wants that.
+struct Watcher {
+    observer: Observer<'static, f64>,
+    gain: f64,
+    q: Vec<f64>,
+    v: Vec<f64>,
+    control: Vec<f64>,
+    ticks: f64,
+}
+
+impl Watcher {
+    fn new(model: Model<'_, f64>, dims: MpcDims, gain: f64) -> Result<Self> {
+        let memory = vec![Block::EMPTY; Observer::<f64>::blocks(dims.step)].leak();
+        let observer = Observer::carve(&mut Arena::new(memory), dims.step)?;
+        Ok(Self { observer, gain, q: Vec::new(), v: Vec::new(), control: vec![0.0; model.nu()], ticks: 0.0 })
+    }
+
+    /// Counts the controls of a tick.
+    fn note(&mut self, u: &[f64]) {
+        self.control.iter_mut().zip(u).for_each(|(sum, u)| *sum += u);
+        self.ticks += 1.0;
+    }
+
+    /// Compares a new measurement with what was expected of the controls since the last one.
+    fn look(&mut self, mpc: &mut Mpc<'_, '_, f64>, q: &[f64], v: &[f64]) -> Result<()> {
+        if self.gain == 0.0 {
+            return Ok(());
+        }
+        if self.ticks > 0.0 {
+            self.control.iter_mut().for_each(|sum| *sum /= self.ticks);
+            let dt_s = self.ticks * PLANT_DT_S;
+            let passage = Passage { from: (&self.q, &self.v), control: &self.control, velocity: v, dt_s };
+            self.observer.update(mpc.model(), &mpc.settings.step, &passage, self.gain)?;
+            mpc.set_disturbance(self.observer.force())?;
+        }
+        (self.q, self.v, self.ticks) = (q.to_vec(), v.to_vec(), 0.0);
+        self.control.fill(0.0);
+        Ok(())
     }
 }
 

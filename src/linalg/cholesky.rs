@@ -3,7 +3,7 @@
 use core::fmt;
 
 use super::rows::{Column, scale, subtract_rows};
-use super::{MatMut, MatRef, solve_lower, solve_upper};
+use super::{MatMut, MatRef, partial_dot, solve_lower, solve_upper};
 use crate::scalar::Real;
 
 /// A pivot was zero, negative or not a number; rows before it are factored, the rest is spoiled.
@@ -21,7 +21,7 @@ impl fmt::Display for NotPositiveDefinite {
 
 impl core::error::Error for NotPositiveDefinite {}
 
-/// A = Uᵀ U in place, from and into the upper triangle; what stands right below it is spoiled. O(n³ / 6).
+/// A = Uᵀ U in place: reads and writes the upper triangle. O(n³ / 6).
 ///
 /// ```
 /// use saltus::linalg::{MatMut, cholesky};
@@ -37,8 +37,7 @@ pub fn cholesky<T: Real>(mut a: MatMut<'_, T>) -> Result<(), NotPositiveDefinite
     let m = a.data_mut();
     for i in 0..n {
         let (above, row) = m.split_at_mut(i * stride);
-        // From the last full vector on: the numbers before the diagonal come for free.
-        subtract_rows(row, above, stride, i / 4 * 4..n, Column::new(above, i, stride).take(i));
+        subtract_rows(row, above, stride, i..n, Column::new(above, i, stride).take(i));
         let pivot = row[i];
         if !(pivot > T::ZERO && pivot.is_finite()) {
             return Err(NotPositiveDefinite { pivot: i });
@@ -52,4 +51,21 @@ pub fn cholesky<T: Real>(mut a: MatMut<'_, T>) -> Result<(), NotPositiveDefinite
 pub fn cholesky_solve<T: Real>(u: MatRef<'_, T>, mut x: MatMut<'_, T>) {
     solve_lower(u, x.reborrow());
     solve_upper(u, x);
+}
+
+/// x ← A⁻¹ x for a single right-hand side, with `u` from [`cholesky`]. O(n²).
+pub fn cholesky_solve_vector<T: Real>(u: MatRef<'_, T>, x: &mut [T]) {
+    let n = u.rows();
+    for i in 0..n {
+        let row = u.row(i);
+        x[i] /= row[i];
+        let minus = -x[i];
+        for (x, u) in x[i + 1..n].iter_mut().zip(&row[i + 1..]) {
+            *x = minus.mul_add(*u, *x);
+        }
+    }
+    for i in (0..n).rev() {
+        let row = u.row(i);
+        x[i] = (x[i] - partial_dot(&row[i + 1..], &x[i + 1..n])) / row[i];
+    }
 }

@@ -1,9 +1,10 @@
 //! Times saltus and its peers on the same robots and states, in turns, and prints the ratios: rigid-body algorithms with
-//! Pinocchio, the simulation step with MuJoCo, how even our step is, and an iteration of the optimizer with Crocoddyl; or
-//! compares what the loaders make of the peers' robot files.
+//! Pinocchio, the simulation step and its derivatives with MuJoCo, how even our step is, and an iteration of the optimizer
+//! with Crocoddyl; or compares what the loaders make of the peers' robot files.
 //!
 //! `cargo xtask peers` prepares the environment, the C++ program and the states, then runs this.
 
+mod gradient;
 mod jitter;
 mod loaders;
 mod mpc;
@@ -31,6 +32,8 @@ enum Part {
     Dynamics,
     /// The simulation step, with MuJoCo.
     Step,
+    /// The Jacobian of the step, with MuJoCo's finite differences.
+    Gradient,
     /// How even the time of our step is.
     Jitter,
     /// One iteration of the optimizer, with Crocoddyl.
@@ -75,6 +78,11 @@ fn main() -> Result<()> {
         eprintln!("timing the step of {robot} ({} rounds)", options.rounds);
         let row = step::time(&options.peers_dir, robot, options.rounds);
         report.step.push(row.with_context(|| format!("robot {robot}"))?);
+    }
+    for robot in options.chosen(Part::Gradient, &step::ROBOTS) {
+        eprintln!("timing the gradient of {robot} ({} rounds)", options.rounds);
+        let row = gradient::time(&options.peers_dir, robot, options.rounds);
+        report.gradient.push(row.with_context(|| format!("robot {robot}"))?);
     }
     for robot in options.chosen(Part::Jitter, &jitter::ROBOTS) {
         eprintln!("pushing {robot}");

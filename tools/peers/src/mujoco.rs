@@ -1,4 +1,4 @@
-//! The MuJoCo side: a Python program that times `mj_step` in C.
+//! The MuJoCo side: a Python program that times `mj_step` and `mjd_transitionFD` in C.
 
 use std::path::Path;
 
@@ -39,7 +39,12 @@ impl Peer {
     }
 
     /// Microseconds per step.
-    pub fn round(&mut self) -> Result<f64> {
-        Ok(self.0.ask::<Time>("")?.us)
+    pub fn step_us(&mut self) -> Result<f64> {
+        Ok(self.0.ask::<Time>("step")?.us)
+    }
+
+    /// Microseconds per Jacobian of the step, by finite differences.
+    pub fn gradient_us(&mut self) -> Result<f64> {
+        Ok(self.0.ask::<Time>("gradient")?.us)
     }
 }
