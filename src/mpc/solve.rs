@@ -156,7 +156,8 @@ impl<'m, 'a, T: Real<Plain = T>, S: Solver<T> + Copy> Mpc<'m, 'a, T, S> {
             report.status = Status::ContactCapacity;
         }
         // A plan that led astray is no start for the next one.
-        self.fresh = report.status == Status::Diverged || (self.fresh && report.step_length == T::ZERO);
+        let unfinished = report.status == Status::DeadlineReached && report.step_length == T::ZERO;
+        self.fresh = report.status == Status::Diverged || (self.fresh && unfinished);
         report.times.total = budget.clock.now().since(began);
         Ok(report)
     }
