@@ -26,6 +26,7 @@ mod error;
 mod inertia;
 pub mod mesh;
 pub mod mjcf;
+pub mod task;
 pub mod urdf;
 mod warning;
 pub mod xml;

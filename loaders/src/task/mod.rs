@@ -1,0 +1,5 @@
+//! Tasks for the optimizer, from text.
+
+mod gradient;
+
+pub use gradient::parse_gradient;
