@@ -1,6 +1,7 @@
 //! A controller and a plant in a loop: what `saltus run` runs, and tests and tuning with it.
 
 mod outcome;
+mod work;
 mod world;
 
 use std::time::{Duration, Instant};
@@ -11,10 +12,12 @@ use saltus::memory::{Arena, Block};
 use saltus::model::{Model, OwnedModel};
 use saltus::mpc::{Budget, Measured, Mpc, MpcDims, MpcSettings, Nanos, Plan, PolicyScratch, Report, Task};
 use saltus::step::{Simulator, StepDims, StepSettings};
+use saltus_loaders::task::TaskSource;
 use saltus_loaders::{LoadOptions, load};
-use saltus_scenarios::{Judge, Scenario, Verdict, plant, prediction, pushes, start};
+use saltus_scenarios::{Judge, Scenario, Verdict, plant, prediction};
 
 pub use outcome::Outcome;
+use work::Work;
 use world::World;
 
 /// Step of the plant: smaller than any step of a plan.
@@ -41,9 +44,9 @@ pub struct Options {
     pub real_time: bool,
 }
 
-/// A scenario with its two robots: the one believed in and the one that is there.
+/// A scenario or task with its two robots: the one believed in and the one that is there.
 pub struct Loop {
-    scenario: Scenario,
+    work: Work,
     prediction: OwnedModel<f64>,
     plant: OwnedModel<f64>,
 }
@@ -74,7 +77,14 @@ impl Loop {
     /// Loads the robot of a scenario.
     pub fn new(scenario: Scenario) -> Result<Self> {
         let loaded = load(scenario.facts().robot, &LoadOptions::default())?;
-        Ok(Self { scenario, prediction: prediction(&loaded.model), plant: plant(&loaded.model) })
+        Ok(Self { work: Work::Scenario(scenario), prediction: prediction(&loaded.model), plant: plant(&loaded.model) })
+    }
+
+    /// A task for a robot.
+    pub fn of_task(source: &TaskSource, robot: &OwnedModel<f64>) -> Result<Self> {
+        let prediction = prediction(robot);
+        let work = Work::File(Box::new(source.resolve(prediction.model())?));
+        Ok(Self { work, prediction, plant: plant(robot) })
     }
 
     /// The robot that plans are made for.
@@ -82,14 +92,19 @@ impl Loop {
         self.prediction.model()
     }
 
+    /// Size of its push, N·s, if it has one.
+    pub fn push_ns(&self) -> Option<f64> {
+        self.work.push(0, None).map(|push| push.force_world.norm() * push.duration_s)
+    }
+
     /// Time from one solve to the next.
     pub fn period_s(&self) -> f64 {
-        self.scenario.facts().period_s
+        self.work.period_s()
     }
 
     /// Settings of the optimizer with what `options` changes.
     pub fn settings(&self, options: &Options) -> MpcSettings<f64> {
-        let mut settings: MpcSettings<f64> = self.scenario.settings();
+        let mut settings = self.work.settings();
         if let Some(gradient) = options.gradient {
             settings.step.gradient = gradient;
         }
@@ -98,7 +113,7 @@ impl Loop {
 
     /// Sizes of the optimizer with what `options` changes.
     pub fn dims(&self, options: &Options) -> MpcDims {
-        let dims = self.scenario.dims(self.prediction.model());
+        let dims = self.work.dims(self.prediction.model());
         MpcDims { horizon: options.horizon.unwrap_or(dims.horizon), ..dims }
     }
 
@@ -106,30 +121,30 @@ impl Loop {
     ///
     /// A plant or a controller that breaks down on the way is a failure of the run, not an error.
     pub fn run(&self, seed: u64, options: &Options, mut watch: impl FnMut(&Moment<'_>) -> bool) -> Result<Outcome> {
-        let (scenario, facts) = (self.scenario, self.scenario.facts());
+        let work = &self.work;
         let (model, plant) = (self.prediction.model(), self.plant.model());
         let dims = self.dims(options);
         let mut memory = vec![Block::EMPTY; Mpc::<f64>::blocks(dims) + Policy::blocks(dims)];
         let mut arena = Arena::new(&mut memory);
         let mut mpc = Mpc::new(model, self.settings(options), dims, &mut arena)?;
-        mpc.reset(scenario.idle(model)?)?;
+        mpc.reset(work.idle(model)?)?;
         let mut policy = Policy::carve(&mut arena, dims)?;
-        let terms = scenario.terms(model)?;
+        let terms = work.terms(model)?;
         let task = Task::new(&terms);
 
         let step_dims = StepDims::of(plant, PLANT_CONTACTS);
         let mut plant_memory = vec![Block::EMPTY; Simulator::<f64>::blocks(step_dims)];
         let settings = StepSettings::with_dt(PLANT_DT_S);
         let mut simulator = Simulator::new(plant, settings, step_dims, &mut Arena::new(&mut plant_memory))?;
-        let (q, v) = start(scenario, plant, seed)?;
+        let (q, v) = work.start(plant, seed)?;
         simulator.set_state(&q, &v)?;
         let direction = options.direction.unwrap_or(seed);
-        let mut world = World::new(plant, pushes(scenario, direction, options.impulse_ns))?;
+        let mut world = World::new(plant, work.push(direction, options.impulse_ns))?;
 
-        let seconds = options.seconds.unwrap_or(facts.seconds);
+        let seconds = options.seconds.unwrap_or(work.seconds());
         let steps = (seconds / PLANT_DT_S).round() as u64;
-        let steps_per_solve = (facts.period_s / PLANT_DT_S).round().max(1.0) as u64;
-        let mut judge = Judge::new(scenario, seconds);
+        let steps_per_solve = (work.period_s() / PLANT_DT_S).round().max(1.0) as u64;
+        let mut judge = work.judge(seconds);
         let mut outcome = Outcome::default();
         let (mut report, mut solve_us) = (Report::default(), 0.0);
         let mut u = vec![0.0; model.nu()];
@@ -155,7 +170,9 @@ impl Loop {
             let stepped = simulator.step_with(&u, &[], &world.wrenches);
             let contacts = stepped.context("the plant broke down")?.detected.kept;
             outcome.time_s = time_s + PLANT_DT_S;
-            judge.watch(&world.sample(outcome.time_s, &mut simulator)?, PLANT_DT_S);
+            if let Some(judge) = &mut judge {
+                judge.watch(&world.sample(outcome.time_s, &mut simulator)?, PLANT_DT_S);
+            }
             let time_s = outcome.time_s;
             let moment = Moment {
                 time_s,
@@ -173,7 +190,7 @@ impl Loop {
                 let due = began + Duration::from_secs_f64(time_s);
                 std::thread::sleep(due.saturating_duration_since(Instant::now()));
             }
-            Ok(!outcome.stopped && !judge.is_lost())
+            Ok(!outcome.stopped && !judge.as_ref().is_some_and(Judge::is_lost))
         };
         let mut broken = None;
         for step in 0..steps {
@@ -188,7 +205,12 @@ impl Loop {
         }
         outcome.verdict = match broken {
             Some(reason) => Verdict::Failure(reason),
-            None => judge.finish(plant, &world.sample(outcome.time_s, &mut simulator)?),
+            None => {
+                let (q, v) = (simulator.q().to_vec(), simulator.v().to_vec());
+                let at = Measured { time: Nanos((outcome.time_s * 1e9).round() as u64), q: &q, v: &v };
+                let end = world.sample(outcome.time_s, &mut simulator)?;
+                work.verdict(judge.as_ref(), plant, &end, &mut mpc, (at, &u))?
+            }
         };
         outcome.mean_cost /= outcome.solve_us.len().max(1) as f64;
         Ok(outcome)

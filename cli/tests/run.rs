@@ -137,6 +137,43 @@ fn the_list_names_scenarios_and_robots() {
     }
 }
 
+/// A file of the repository.
+fn example(name: &str) -> String {
+    format!("{}/../examples/tasks/{name}", env!("CARGO_MANIFEST_DIR"))
+}
+
+#[test]
+fn a_task_from_a_file_runs_and_is_judged() {
+    let bow = example("go1_bow.toml");
+    let found = document(&["--task", &bow, "--seeds", "2"]);
+    assert_eq!((&found["scenario"], &found["successes"]), (&bow.as_str().into(), &2.into()), "{found}");
+    // Too short to get there.
+    let found = document(&["--task", &bow, "--seconds", "0.1"]);
+    let reason = found["failures"][0]["reason"].as_str().unwrap();
+    assert!(
+        reason.starts_with("position of trunk off by ") && reason.ends_with(" in the end, asked: 0.03"),
+        "{reason}"
+    );
+    let run = |seed| without_times(document(&["--task", &bow, "--seconds", "0.1", "--seed", seed]));
+    assert_eq!(run("1"), run("1"));
+    assert_ne!(run("1")["mean_cost"], run("2")["mean_cost"]);
+}
+
+#[test]
+fn what_is_wrong_with_a_task_is_named() {
+    let bow = example("go1_bow.toml");
+    let message = complaint(&["run", "--task", &bow, "--robot", "ur5"]);
+    assert!(message.contains("go1_bow.toml:20: term 1 body: expected a body of the robot (shoulder, "), "{message}");
+    assert!(complaint(&["run", "--task", "nowhere.toml"]).contains("nowhere.toml: cannot be read"));
+    assert!(complaint(&["run", "go1-push", "--task", &bow]).contains("cannot be used with"));
+    assert!(complaint(&["run", "--robot", "ur5"]).contains("--task"));
+    assert!(complaint(&["run", "--task", &bow, "--impulse", "3"]).contains("has no push"));
+    let path = std::path::PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("homeless.toml");
+    std::fs::write(&path, "seconds = 1").unwrap();
+    let message = complaint(&["run", "--task", path.to_str().unwrap()]);
+    assert!(message.contains("homeless.toml: no robot; name one there (robot = \"go1\") or with --robot"), "{message}");
+}
+
 #[cfg(unix)]
 #[test]
 fn an_interrupted_run_ends_with_its_table() {

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Result, bail};
 use saltus_cli::closed_loop::{self, Loop};
-use saltus_scenarios::{Scenario, Verdict, pushes};
+use saltus_scenarios::Verdict;
 use serde::Serialize;
 
 use super::{INTERRUPTED, Options, loop_options};
@@ -40,16 +40,15 @@ struct Found {
 
 /// Searches and prints. Pushes need not fail in order: what is found is a push that is survived just below one that is
 /// not, upwards of the scenario's own.
-pub fn run(job: &Loop, scenario: Scenario, options: &Options, interrupted: &AtomicBool) -> Result<ExitCode> {
-    let Some(push) = pushes(scenario, 0, None) else { bail!("--largest-push: {} has no push", options.scenario) };
-    let nominal_ns = push.force_world.norm() * push.duration_s;
+pub fn run(job: &Loop, name: &str, options: &Options, interrupted: &AtomicBool) -> Result<ExitCode> {
+    let Some(nominal_ns) = job.push_ns() else { bail!("--largest-push: {name} has no push") };
     let settings = closed_loop::Options {
         budget: options.budget_us.map(|us| std::time::Duration::from_secs_f64(us * 1e-6)),
         real_time: false,
         ..loop_options(options, job.period_s())
     };
     if !options.json {
-        println!("{}, seed {}: largest push that it survives, ±{RESOLUTION_NS} N·s\n", options.scenario, options.seed);
+        println!("{name}, seed {}: largest push that it survives, within {RESOLUTION_NS} N·s\n", options.seed);
         println!("{:<16} {:>12} {:>12}  why", "direction", "survived N·s", "failed N·s");
     }
     let mut directions = Vec::new();
@@ -74,8 +73,7 @@ pub fn run(job: &Loop, scenario: Scenario, options: &Options, interrupted: &Atom
     let complete = directions.len() == DIRECTIONS.len();
     let stands = directions.iter().all(|found| found.survived_ns.is_some_and(|ns| ns >= nominal_ns));
     if options.json {
-        let (scenario, seed) = (options.scenario.as_str(), options.seed);
-        let document = Document { scenario, seed, resolution_ns: RESOLUTION_NS, directions };
+        let document = Document { scenario: name, seed: options.seed, resolution_ns: RESOLUTION_NS, directions };
         println!("{}", serde_json::to_string_pretty(&document)?);
     }
     Ok(match (complete, stands) {

@@ -6,7 +6,7 @@ mod recorder;
 mod summary;
 
 use std::io::IsTerminal;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,7 +16,8 @@ use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 use saltus::derivatives::Gradient;
 use saltus_cli::closed_loop::{self, Loop, PLANT_DT_S};
-use saltus_loaders::task::parse_gradient;
+use saltus_loaders::task::{TaskSource, parse_gradient};
+use saltus_loaders::{LoadOptions, load};
 use saltus_scenarios::{Scenario, Verdict};
 
 use live::Live;
@@ -32,6 +33,12 @@ pub struct Options {
     /// What the robot should do (see `saltus list`).
     #[arg(default_value = "go1-push")]
     scenario: String,
+    /// A task of one's own instead, from a TOML file (see docs/tasks.md).
+    #[arg(long, value_name = "FILE", conflicts_with = "scenario")]
+    task: Option<PathBuf>,
+    /// The robot of the task, instead of the one that its file names: built-in, URDF or MJCF.
+    #[arg(long, value_name = "MODEL", requires = "task")]
+    robot: Option<PathBuf>,
     /// As fast as it goes, instead of in real time.
     #[arg(long)]
     headless: bool,
@@ -44,8 +51,8 @@ pub struct Options {
     /// Run this many seeds, from --seed on.
     #[arg(long, default_value_t = 1, value_name = "N")]
     seeds: u64,
-    /// Time that a solve may take. In real time, the period of the controller without it; headless, as long as it takes,
-    /// and then a run depends on its seed alone.
+    /// Time that a solve may take. Without it: in real time, the period of the controller; headless, as long as it
+    /// takes, and then a run depends on its seed alone.
     #[arg(long, value_name = "MICROSECONDS", allow_negative_numbers = true)]
     budget_us: Option<f64>,
     /// Steps of the plan; as the scenario says without it.
@@ -75,17 +82,19 @@ fn gradient(text: &str) -> Result<Gradient<f64>, String> {
 /// Runs and prints; the exit code says whether every run succeeded.
 pub fn run(options: &Options) -> Result<ExitCode> {
     check(options)?;
-    let scenario = find(&options.scenario)?;
-    let job = Loop::new(scenario)?;
+    let (name, job) = match &options.task {
+        Some(path) => (path.display().to_string(), load_task(path, options)?),
+        None => (options.scenario.clone(), Loop::new(find(&options.scenario)?)?),
+    };
     let interrupted = on_interrupt()?;
     if options.largest_push {
-        return largest_push::run(&job, scenario, options, &interrupted);
+        return largest_push::run(&job, &name, options, &interrupted);
     }
     let settings = loop_options(options, job.period_s());
     if options.impulse.is_some() {
-        ensure!(saltus_scenarios::pushes(scenario, 0, None).is_some(), "--impulse: {} has no push", options.scenario);
+        ensure!(job.push_ns().is_some(), "--impulse: {name} has no push");
     }
-    let mut summary = Summary::new(&options.scenario, settings.budget);
+    let mut summary = Summary::new(&name, settings.budget);
     for seed in options.seed..options.seed.saturating_add(options.seeds) {
         run_seed(&job, seed, &settings, options, &interrupted, &mut summary)?;
         if interrupted.load(Ordering::Relaxed) {
@@ -110,7 +119,7 @@ fn run_seed(
     summary: &mut Summary,
 ) -> Result<()> {
     let alone = options.seeds == 1;
-    let mut live = (alone && !options.json).then(|| Live::begin(&options.scenario, seed, settings));
+    let mut live = (alone && !options.json).then(|| Live::begin(summary.name(), seed, settings));
     let mut recorder = options.mcap.as_deref().map(Recorder::create).transpose()?;
     let mut unwritten = None;
     let outcome = job.run(seed, settings, |moment| {
@@ -163,6 +172,20 @@ fn find(name: &str) -> Result<Scenario> {
         bail!("there is no scenario \"{name}\"; known are {}", known.join(", "));
     };
     Ok(scenario)
+}
+
+/// The task of a file, for the robot of the command line or of the file.
+fn load_task(path: &Path, options: &Options) -> Result<Loop> {
+    let source = TaskSource::read(path)?;
+    let (named, free_flyer) = source.robot()?;
+    let Some(robot) = options.robot.clone().or(named) else {
+        bail!("{}: no robot; name one there (robot = \"go1\") or with --robot", path.display());
+    };
+    let loaded = load(&robot, &LoadOptions { free_flyer, ..LoadOptions::default() })?;
+    for warning in &loaded.warnings {
+        eprintln!("warning: {warning}");
+    }
+    Loop::of_task(&source, &loaded.model)
 }
 
 fn loop_options(options: &Options, period_s: f64) -> closed_loop::Options {

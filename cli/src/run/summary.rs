@@ -54,6 +54,11 @@ impl Summary {
         Self { scenario: scenario.to_string(), budget, runs: Vec::new() }
     }
 
+    /// What is run.
+    pub fn name(&self) -> &str {
+        &self.scenario
+    }
+
     /// Takes in a run.
     pub fn add(&mut self, seed: u64, outcome: Outcome) {
         self.runs.push((seed, outcome));

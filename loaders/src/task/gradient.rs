@@ -12,8 +12,8 @@ const SAMPLES: u16 = 16;
 /// The kinds, as they are written.
 const KINDS: &str = "exact, relaxed[:kappa], aware or smoothed[:radius_m]";
 
-/// Reads a kind of derivative: `exact`, `relaxed`, `relaxed:1e-2` (κ in J), `aware`, `smoothed`, `smoothed:0.01` (radius
-/// in m). The error says what was expected, to stand after "expected".
+/// Reads a kind of derivative: `exact`, `relaxed`, `relaxed:1e-2` (κ in J), `aware`, `smoothed`, `smoothed:0.01`
+/// (radius in m). The error says what was expected, to stand after "expected".
 ///
 /// ```
 /// use saltus::step::Gradient;
