@@ -1,6 +1,7 @@
 //! A controller and a plant in a loop: what `saltus run` runs, and tests and tuning with it.
 
 mod outcome;
+mod watcher;
 mod work;
 mod world;
 
@@ -17,13 +18,17 @@ use saltus_loaders::{LoadOptions, load};
 use saltus_scenarios::{Judge, Scenario, Verdict, plant, prediction};
 
 pub use outcome::Outcome;
-use work::Work;
+use watcher::Watcher;
+use work::{Work, believed};
 use world::World;
 
 /// Step of the plant: smaller than any step of a plan.
 pub const PLANT_DT_S: f64 = 0.002;
 /// Contact points that the plant has room for.
 const PLANT_CONTACTS: usize = 48;
+
+/// Iterations of the first solve, before the robot moves; it may take as many times the budget.
+const FIRST_ITERATIONS: u16 = 50;
 
 /// What may differ from the scenario's own figures.
 #[derive(Clone, Copy, Debug, Default)]
@@ -34,6 +39,8 @@ pub struct Options {
     pub budget: Option<Duration>,
     /// Steps of the plan.
     pub horizon: Option<usize>,
+    /// Time from one solve to the next.
+    pub period_s: Option<f64>,
     /// Which derivative the plan is made with.
     pub gradient: Option<Gradient<f64>>,
     /// Size of the push, N·s.
@@ -63,7 +70,7 @@ pub struct Moment<'r> {
     pub plant: &'r Simulator<'r, 'r, f64>,
     /// What the motors were told.
     pub u: &'r [f64],
-    /// Whether there was a solve at its beginning.
+    /// Whether there was a solve at its beginning, and it was not the first.
     pub solved: bool,
     /// Of the last solve.
     pub report: &'r Report<f64>,
@@ -77,14 +84,18 @@ impl Loop {
     /// Loads the robot of a scenario.
     pub fn new(scenario: Scenario) -> Result<Self> {
         let loaded = load(scenario.facts().robot, &LoadOptions::default())?;
-        Ok(Self { work: Work::Scenario(scenario), prediction: prediction(&loaded.model), plant: plant(&loaded.model) })
+        Ok(Self {
+            work: Work::Scenario(scenario),
+            prediction: prediction(scenario, &loaded.model),
+            plant: plant(&loaded.model),
+        })
     }
 
     /// A task for a robot.
     pub fn of_task(source: &TaskSource, robot: &OwnedModel<f64>) -> Result<Self> {
-        let prediction = prediction(robot);
-        let work = Work::File(Box::new(source.resolve(prediction.model())?));
-        Ok(Self { work, prediction, plant: plant(robot) })
+        let task = source.resolve(robot.model())?;
+        let prediction = believed(&task, robot);
+        Ok(Self { work: Work::File(Box::new(task)), prediction, plant: plant(robot) })
     }
 
     /// The robot that plans are made for.
@@ -124,11 +135,12 @@ impl Loop {
         let work = &self.work;
         let (model, plant) = (self.prediction.model(), self.plant.model());
         let dims = self.dims(options);
-        let mut memory = vec![Block::EMPTY; Mpc::<f64>::blocks(dims) + Policy::blocks(dims)];
+        let mut memory = vec![Block::EMPTY; Mpc::<f64>::blocks(dims) + Policy::blocks(dims) + Watcher::blocks(dims)];
         let mut arena = Arena::new(&mut memory);
         let mut mpc = Mpc::new(model, self.settings(options), dims, &mut arena)?;
         mpc.reset(work.idle(model)?)?;
         let mut policy = Policy::carve(&mut arena, dims)?;
+        let mut watcher = Watcher::carve(&mut arena, dims, work.observer_gain())?;
         let terms = work.terms(model)?;
         let task = Task::new(&terms);
 
@@ -143,12 +155,13 @@ impl Loop {
 
         let seconds = options.seconds.unwrap_or(work.seconds());
         let steps = (seconds / PLANT_DT_S).round() as u64;
-        let steps_per_solve = (work.period_s() / PLANT_DT_S).round().max(1.0) as u64;
+        let period_s = options.period_s.unwrap_or(work.period_s());
+        let steps_per_solve = (period_s / PLANT_DT_S).round().max(1.0) as u64;
         let mut judge = work.judge(seconds);
         let mut outcome = Outcome::default();
         let (mut report, mut solve_us) = (Report::default(), 0.0);
         let mut u = vec![0.0; model.nu()];
-        let began = Instant::now();
+        let mut began = Instant::now();
         let mut tick = |step: u64, outcome: &mut Outcome| -> Result<bool> {
             let time_s = step as f64 * PLANT_DT_S;
             let now = Nanos((time_s * 1e9).round() as u64);
@@ -158,14 +171,24 @@ impl Loop {
                 if step > 0 {
                     policy.plan.copy_from(mpc.plan())?;
                 }
+                watcher.look(&mut mpc, simulator.q(), simulator.v())?;
                 let measured = Measured { time: now, q: simulator.q(), v: simulator.v() };
-                (report, solve_us) = solve(&mut mpc, &task, measured, options.budget)?;
-                outcome.note(&report, solve_us);
                 if step == 0 {
+                    // Before it moves, a robot has time to think.
+                    let usual = std::mem::replace(&mut mpc.settings.max_iterations, FIRST_ITERATIONS);
+                    let budget = options.budget.map(|budget| budget * u32::from(FIRST_ITERATIONS));
+                    (report, solve_us) = solve(&mut mpc, &task, measured, budget)?;
+                    mpc.settings.max_iterations = usual;
+                    outcome.note_first(&report, solve_us);
                     policy.plan.copy_from(mpc.plan())?;
+                    began = Instant::now();
+                } else {
+                    (report, solve_us) = solve(&mut mpc, &task, measured, options.budget)?;
+                    outcome.note(&report, solve_us);
                 }
             }
             policy.control(model, now, simulator.q(), simulator.v(), &mut u)?;
+            watcher.note(&u);
             world.push_at(time_s, &mut simulator)?;
             let stepped = simulator.step_with(&u, &[], &world.wrenches);
             let contacts = stepped.context("the plant broke down")?.detected.kept;
@@ -180,7 +203,7 @@ impl Loop {
                 v: simulator.v(),
                 plant: &simulator,
                 u: &u,
-                solved,
+                solved: solved && step > 0,
                 report: &report,
                 solve_us,
                 contacts,
@@ -212,7 +235,7 @@ impl Loop {
                 work.verdict(judge.as_ref(), plant, &end, &mut mpc, (at, &u))?
             }
         };
-        outcome.mean_cost /= outcome.solve_us.len().max(1) as f64;
+        outcome.mean_cost /= outcome.solves().max(1) as f64;
         Ok(outcome)
     }
 }

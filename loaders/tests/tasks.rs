@@ -71,6 +71,8 @@ fn broken_tasks_say_what_to_mend() {
         ("step_s = 0.03", "step_s = 0.03\ngradient = 'relaxed:0'"),
         ("step_s = 0.03", "step_s = 0.03\nwarm_start = 'cold'"),
         ("step_s = 0.03", "step_s = 0.03\nidle = 'hover'"),
+        ("step_s = 0.03", "step_s = 0.03\ntouches = ['foot']"),
+        ("step_s = 0.03", "step_s = 0.03\nobserver_gain = 2"),
         ("keyframe = 'rest'\njoint", "keyframe = 'crouch'\njoint"),
         ("joint_spread = 0.1", "joint_spread = -0.1"),
         ("residual = 'position'", "residual = 'place'"),
@@ -132,12 +134,13 @@ fn what_is_written_is_read() {
 #[test]
 fn settings_of_the_plan_are_read() {
     let plan = "step_s = 0.03\ngrowth = 1.1\ncontacts = 5\niterations = 3\ntrials = 2\nwarm_start = 'gaps'\n\
-                gradient = 'smoothed:0.02'\ncontact_margin_m = 0.04";
+                gradient = 'smoothed:0.02'\ncontact_margin_m = 0.04\nobserver_gain = 0.5\ntouches = ['flange']";
     let task = read(&TASK.replace("step_s = 0.03", plan)).unwrap();
     let settings = task.settings;
     assert_eq!((task.contacts, settings.max_iterations, settings.trials), (5, 3, 2));
     assert_eq!((settings.spacing.growth, settings.start), (1.1, Start::Gaps));
-    assert_eq!(settings.step.contact_margin_m, 0.04);
+    assert_eq!((settings.step.contact_margin_m, task.observer_gain), (0.04, 0.5));
+    assert_eq!(task.touches, Some(vec![ur5().model().find_geometry("flange").unwrap()]));
     assert!(matches!(settings.step.gradient, Gradient::Smoothed { radius_m, .. } if radius_m == 0.02));
 }
 
@@ -148,6 +151,7 @@ fn every_residual_can_be_written() {
         "'posture'\nkeyframe = 'rest'",
         "'velocity'\njoints = 'elbow'",
         "'control'\nreference = [0, 0, 0, 0, 0, 0]",
+        "'control_rate'",
         "'position'\nframe = 'tool'\nkeyframe = 'rest'\nrate = [0.1, 0, 0]",
         "'orientation'\nbody = 'wrist_3'\nreference = [0, 0, 0, 2]",
         "'point_velocity'\nframe = 'tool'\nreference = [0, 0, 1]",
@@ -163,7 +167,7 @@ fn every_residual_can_be_written() {
     let task = read(&format!("{head}{text}")).unwrap();
     let read = task.terms();
     assert_eq!(read.len(), terms.len());
-    assert!(matches!(read[4].residual, Residual::Orientation { reference, .. } if reference == [0.0, 0.0, 0.0, 1.0]));
+    assert!(matches!(read[5].residual, Residual::Orientation { reference, .. } if reference == [0.0, 0.0, 0.0, 1.0]));
     // The optimizer takes them all.
     let robot = ur5();
     let dims = MpcDims::new(StepDims::of(robot.model(), task.contacts), task.horizon, read.len());
@@ -175,7 +179,7 @@ fn every_residual_can_be_written() {
     let report = mpc.solve(&Task::new(&read), at, budget).unwrap();
     assert!(report.cost.is_finite() && report.cost > 0.0, "{report:?}");
     // References of a keyframe are where the robot is in it.
-    let parts = mpc.expand(&Task::new(&[read[3], read[6]]), at, &task.idle, 0.01).unwrap().0;
+    let parts = mpc.expand(&Task::new(&[read[4], read[7]]), at, &task.idle, 0.01).unwrap().0;
     assert!(parts.abs() < PLACE_TOLERANCE, "{parts}");
 }
 

@@ -44,6 +44,71 @@ pub fn add_at_b_upper<T: Real>(c: MatMut<'_, T>, a: MatRef<'_, T>, b: MatRef<'_,
     tiled(c, Left::transposed(a), Right::new(b), |row| row);
 }
 
+/// Some rows of C = Aᵀ A, at most four, where their columns of A are zero outside of the rows that `depth` gives; from
+/// the diagonal on, and a little before it as far as full vectors reach.
+pub(crate) fn write_gram_rows<T: Real>(
+    c: &mut MatMut<'_, T>,
+    a: MatRef<'_, T>,
+    rows: Range<usize>,
+    depth: impl Iterator<Item = Range<usize>> + Clone,
+) {
+    match rows.len() {
+        1 => gram_band::<T, 1>(c, a, rows.start, depth),
+        2 => gram_band::<T, 2>(c, a, rows.start, depth),
+        3 => gram_band::<T, 3>(c, a, rows.start, depth),
+        _ => gram_band::<T, 4>(c, a, rows.start, depth),
+    }
+}
+
+#[allow(clippy::int_plus_one)] // The last of the widths is one.
+fn gram_band<T: Real, const R: usize>(
+    c: &mut MatMut<'_, T>,
+    a: MatRef<'_, T>,
+    row: usize,
+    depth: impl Iterator<Item = Range<usize>> + Clone,
+) {
+    let end = Right::new(a).readable_cols(c.full_cols());
+    let mut col = row - row % 4;
+    macro_rules! tiles {
+        ($($width:expr),*) => {$(
+            while col + $width <= end {
+                gram_tile::<T, R, { $width }>(c, a, row, col, depth.clone());
+                col += $width;
+            }
+        )*};
+    }
+    tiles!(TILE_COLS, 4, 1);
+}
+
+#[inline(always)]
+fn gram_tile<T: Real, const R: usize, const C: usize>(
+    c: &mut MatMut<'_, T>,
+    a: MatRef<'_, T>,
+    row: usize,
+    col: usize,
+    depth: impl Iterator<Item = Range<usize>>,
+) {
+    let (data, stride) = (a.data(), a.stride());
+    let mut sums = [[T::ZERO; C]; R];
+    for run in depth {
+        let mut at = run.start * stride;
+        for _ in run {
+            let (Some(left), Some(right)) = (chunk::<T, R>(data, at + row), chunk::<T, C>(data, at + col)) else {
+                return;
+            };
+            at += stride;
+            for i in 0..R {
+                multiply_add(left[i], right, &mut sums[i]);
+            }
+        }
+    }
+    let stride = c.stride();
+    for (i, sum) in sums.iter().enumerate() {
+        let Some(out) = chunk_mut::<T, C>(c.data_mut(), (row + i) * stride + col) else { return };
+        *out = *sum;
+    }
+}
+
 /// C += A Bᵀ.
 pub fn add_a_bt<T: Real>(c: MatMut<'_, T>, a: MatRef<'_, T>, b: MatRef<'_, T>) {
     debug_assert!(a.cols() == b.cols());

@@ -14,6 +14,15 @@ pub fn solve_lower<T: Real>(u: MatRef<'_, T>, mut x: MatMut<'_, T>) {
     }
 }
 
+/// X ← L⁻¹ X, with L lower triangular and ones on its diagonal, which are not read. O(n² · columns).
+pub fn solve_unit_lower<T: Real>(l: MatRef<'_, T>, mut x: MatMut<'_, T>) {
+    let (stride, cols) = (x.stride(), x.full_cols());
+    for i in 1..l.rows() {
+        let (above, row) = x.data_mut().split_at_mut(i * stride);
+        subtract_rows(row, above, stride, 0..cols, l.row(i)[..i].iter().copied());
+    }
+}
+
 /// X ← U⁻¹ X, with U upper triangular: back substitution. O(n² · columns).
 pub fn solve_upper<T: Real>(u: MatRef<'_, T>, mut x: MatMut<'_, T>) {
     let (stride, cols, n) = (x.stride(), x.full_cols(), u.rows());

@@ -38,6 +38,8 @@ enum Part {
     Dynamics,
     /// The simulation step, with MuJoCo.
     Step,
+    /// The Jacobian of the step, with MuJoCo's finite differences.
+    Gradient,
     /// How even the time of our step is.
     Jitter,
 }

@@ -1,7 +1,7 @@
 //! What a loop runs: a scenario of the registry, or a task from a file.
 
 use anyhow::Result;
-use saltus::model::{Model, configuration};
+use saltus::model::{BodyId, GeometryId, Model, OwnedModel, configuration};
 use saltus::mpc::{Measured, Mpc, MpcDims, MpcSettings, Task, Term};
 use saltus::step::StepDims;
 use saltus_loaders::task::TaskFile;
@@ -28,6 +28,14 @@ impl Work {
         match self {
             Self::Scenario(scenario) => scenario.facts().period_s,
             Self::File(task) => task.period_s,
+        }
+    }
+
+    /// Share of the model's error that an observer takes into account at every solve.
+    pub fn observer_gain(&self) -> f64 {
+        match self {
+            Self::Scenario(scenario) => scenario.facts().observer_gain,
+            Self::File(task) => task.observer_gain,
         }
     }
 
@@ -102,6 +110,18 @@ impl Work {
             (_, None) => Ok(Verdict::Success),
         }
     }
+}
+
+/// The robot as the plan of a task believes it to be: without dry friction in the joints, and touching nothing but what
+/// does not move, with the geometries that the task names.
+pub fn believed(task: &TaskFile, robot: &OwnedModel<f64>) -> OwnedModel<f64> {
+    let mut prediction = robot.clone();
+    prediction.dofs_mut().iter_mut().for_each(|dof| dof.dry_friction = 0.0);
+    let model = robot.model();
+    let is_ground = |id: GeometryId| model.geometries[id.index()].body == BodyId::WORLD;
+    let touches = |id: GeometryId| task.touches.as_ref().is_none_or(|named| named.contains(&id));
+    prediction.retain_pairs(|pair| (is_ground(pair.a) && touches(pair.b)) || (is_ground(pair.b) && touches(pair.a)));
+    prediction
 }
 
 /// The start of a task with joints and velocities a little off; seed zero is undisturbed.

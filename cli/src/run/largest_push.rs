@@ -45,7 +45,7 @@ pub fn run(job: &Loop, name: &str, options: &Options, interrupted: &AtomicBool) 
     let settings = closed_loop::Options {
         budget: options.budget_us.map(|us| std::time::Duration::from_secs_f64(us * 1e-6)),
         real_time: false,
-        ..loop_options(options, job.period_s())
+        ..loop_options(options, job)
     };
     if !options.json {
         println!("{name}, seed {}: largest push that it survives, within {RESOLUTION_NS} N·s\n", options.seed);

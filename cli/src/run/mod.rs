@@ -51,7 +51,10 @@ pub struct Options {
     /// Run this many seeds, from --seed on.
     #[arg(long, default_value_t = 1, value_name = "N")]
     seeds: u64,
-    /// Time that a solve may take. Without it: in real time, the period of the controller; headless, as long as it
+    /// Time from one solve to the next, in steps of 2000; as the scenario says without it.
+    #[arg(long, value_name = "MICROSECONDS", allow_negative_numbers = true)]
+    period_us: Option<f64>,
+    /// Time that a solve may take, the first one fifty times as long. Without it: in real time, the period of the controller; headless, as long as it
     /// takes, and then a run depends on its seed alone.
     #[arg(long, value_name = "MICROSECONDS", allow_negative_numbers = true)]
     budget_us: Option<f64>,
@@ -90,7 +93,7 @@ pub fn run(options: &Options) -> Result<ExitCode> {
     if options.largest_push {
         return largest_push::run(&job, &name, options, &interrupted);
     }
-    let settings = loop_options(options, job.period_s());
+    let settings = loop_options(options, &job);
     if options.impulse.is_some() {
         ensure!(job.push_ns().is_some(), "--impulse: {name} has no push");
     }
@@ -154,6 +157,9 @@ fn check(options: &Options) -> Result<()> {
             "--seconds must be at least {PLANT_DT_S}, found {seconds}"
         );
     }
+    if let Some(period) = options.period_us {
+        ensure!(period > 0.0 && period.is_finite(), "--period-us must be above zero, found {period}");
+    }
     if let Some(budget) = options.budget_us {
         ensure!(budget >= 0.0 && budget.is_finite(), "--budget-us must not be negative, found {budget}");
     }
@@ -188,13 +194,15 @@ fn load_task(path: &Path, options: &Options) -> Result<Loop> {
     Loop::of_task(&source, &loaded.model)
 }
 
-fn loop_options(options: &Options, period_s: f64) -> closed_loop::Options {
+fn loop_options(options: &Options, job: &Loop) -> closed_loop::Options {
     let microseconds = |us: f64| Duration::from_secs_f64(us * 1e-6);
+    let period_s = options.period_us.map_or(job.period_s(), |us| us * 1e-6);
     let period = (!options.headless).then(|| Duration::from_secs_f64(period_s));
     closed_loop::Options {
         seconds: options.seconds,
         budget: options.budget_us.map(microseconds).or(period),
         horizon: options.horizon,
+        period_s: options.period_us.map(|us| us * 1e-6),
         gradient: options.gradient,
         impulse_ns: options.impulse,
         direction: None,

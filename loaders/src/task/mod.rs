@@ -14,14 +14,14 @@ mod term;
 
 use std::path::{Path, PathBuf};
 
-use saltus::model::Model;
+use saltus::model::{GeometryId, Model};
 use saltus::mpc::{MpcSettings, Spacing, Start, Term};
 
 use crate::xml::read_text;
 use crate::{Limits, LoadError, LoadProblem};
 pub use gradient::parse_gradient;
-use reference::keyframe;
-use table::{Table, at_least_zero, positive};
+use reference::{geometries, keyframe};
+use table::{Table, at_least_zero, positive, share};
 use term::OwnedTerm;
 
 /// Most steps, contacts or iterations that a file may ask for: a slip of the key must not ask for all memory.
@@ -53,6 +53,10 @@ pub struct TaskFile {
     pub horizon: usize,
     /// Contact points that the plan has room for.
     pub contacts: usize,
+    /// Geometries that the plan lets touch the ground; all without a list.
+    pub touches: Option<Vec<GeometryId>>,
+    /// Share of the model's error that an observer takes into account at every solve; zero for none.
+    pub observer_gain: f64,
     /// How the optimizer works.
     pub settings: MpcSettings<f64>,
     terms: Vec<OwnedTerm>,
@@ -143,6 +147,8 @@ impl TaskSource {
             "trials",
             "contact_margin_m",
             "warm_start",
+            "touches",
+            "observer_gain",
         ])?;
         let idle = match plan.text_of("idle")? {
             Some(name) => keyframe(&plan, "idle", name, model)?.u.to_vec(),
@@ -161,6 +167,8 @@ impl TaskSource {
             idle,
             horizon: plan.required_count("horizon", MOST)?,
             contacts: plan.count("contacts", MOST)?.unwrap_or(16),
+            touches: geometries(&plan, "touches", model)?,
+            observer_gain: plan.number("observer_gain", share)?.unwrap_or(0.0),
             settings: read_settings(&plan)?,
             terms: terms.iter().map(|table| OwnedTerm::read(table, model)).collect::<Result<_, _>>()?,
         })

@@ -42,8 +42,19 @@ pub fn target(table: &Table<'_>, model: Model<'_, f64>) -> Result<Target, LoadEr
 /// The `geometry` of a term.
 pub fn geometry(table: &Table<'_>, model: Model<'_, f64>) -> Result<GeometryId, LoadError> {
     let name = table.required_text("geometry")?;
-    let names = || (0..model.geometries.len() as u16).map(|k| model.geometry_name(GeometryId::new(k)));
-    model.find_geometry(name).ok_or_else(|| table.unexpected("geometry", choice("a geometry", names())))
+    let refuse = || table.unexpected("geometry", choice("a geometry", geometry_names(model)));
+    model.find_geometry(name).ok_or_else(refuse)
+}
+
+/// A list of geometries.
+pub fn geometries(table: &Table<'_>, key: &str, model: Model<'_, f64>) -> Result<Option<Vec<GeometryId>>, LoadError> {
+    let Some(names) = table.texts(key)? else { return Ok(None) };
+    let refuse = || table.unexpected(key, choice("geometries", geometry_names(model)));
+    names.into_iter().map(|name| model.find_geometry(name).ok_or_else(refuse)).collect::<Result<_, _>>().map(Some)
+}
+
+fn geometry_names<'m>(model: Model<'m, f64>) -> impl Iterator<Item = &'m str> {
+    (0..model.geometries.len() as u16).map(move |k| model.geometry_name(GeometryId::new(k)))
 }
 
 /// The degrees of freedom of `joints`, or of `dofs`; all without either.

@@ -30,6 +30,11 @@ pub fn at_least_zero(x: f64) -> Result<(), &'static str> {
     if x >= 0.0 { Ok(()) } else { Err("a number of at least zero") }
 }
 
+/// From zero to one.
+pub fn share(x: f64) -> Result<(), &'static str> {
+    if (0.0..=1.0).contains(&x) { Ok(()) } else { Err("a number from 0 to 1") }
+}
+
 /// Any.
 pub fn any(_: f64) -> Result<(), &'static str> {
     Ok(())
@@ -178,6 +183,14 @@ impl<'t> Table<'t> {
     pub fn factors(&self, key: &str) -> Result<Option<Vec<f64>>, LoadError> {
         let fit = |list: &Vec<f64>| list.iter().all(|x| *x >= 0.0);
         self.read(key, "a list of numbers of at least zero", |value| numbers(value).filter(fit))
+    }
+
+    /// A list of texts.
+    pub fn texts(&self, key: &str) -> Result<Option<Vec<&'t str>>, LoadError> {
+        self.read(key, "a list of names", |value| {
+            let names = value.get_ref().as_array()?;
+            names.iter().map(|name| name.get_ref().as_str()).collect()
+        })
     }
 
     /// One text, or a list of two.

@@ -32,10 +32,11 @@ enum Owned {
 }
 
 /// Every residual, and the keys that it has besides those of all terms.
-const RESIDUALS: [(&str, &[&str]); 13] = [
+const RESIDUALS: [(&str, &[&str]); 14] = [
     ("posture", &["keyframe", "reference", "joints", "dofs"]),
     ("velocity", &["keyframe", "reference", "joints", "dofs"]),
     ("control", &["keyframe", "reference"]),
+    ("control_rate", &[]),
     ("position", &["frame", "body", "keyframe", "reference", "rate", "axes"]),
     ("orientation", &["frame", "body", "keyframe", "reference", "axes"]),
     ("point_velocity", &["frame", "body", "reference", "axes"]),
@@ -99,6 +100,7 @@ impl Owned {
                 return Ok(Self::Velocity(dofs(table, model)?, reference));
             }
             "control" => return Ok(Self::Control(whole(table, model, Part::Control)?.unwrap_or_default())),
+            "control_rate" => Residual::ControlRate,
             "position" => {
                 let target = target(table, model)?;
                 let start = match of_keyframe(table, model)? {

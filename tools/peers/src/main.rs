@@ -1,9 +1,10 @@
 //! Times saltus and its peers on the same robots and states, in turns, and prints the ratios: rigid-body algorithms with
-//! Pinocchio, the simulation step with MuJoCo, and how even our step is; or compares what the loaders make of the peers'
-//! robot files.
+//! Pinocchio, the simulation step and its derivatives with MuJoCo, and how even our step is; or compares what the loaders
+//! make of the peers' robot files.
 //!
 //! `cargo xtask peers` prepares the environment, the C++ program and the states, then runs this.
 
+mod gradient;
 mod jitter;
 mod loaders;
 mod mujoco;
@@ -29,6 +30,8 @@ enum Part {
     Dynamics,
     /// The simulation step, with MuJoCo.
     Step,
+    /// The Jacobian of the step, with MuJoCo's finite differences.
+    Gradient,
     /// How even the time of our step is.
     Jitter,
 }
@@ -71,6 +74,11 @@ fn main() -> Result<()> {
         eprintln!("timing the step of {robot} ({} rounds)", options.rounds);
         let row = step::time(&options.peers_dir, robot, options.rounds);
         report.step.push(row.with_context(|| format!("robot {robot}"))?);
+    }
+    for robot in options.chosen(Part::Gradient, &step::ROBOTS) {
+        eprintln!("timing the gradient of {robot} ({} rounds)", options.rounds);
+        let row = gradient::time(&options.peers_dir, robot, options.rounds);
+        report.gradient.push(row.with_context(|| format!("robot {robot}"))?);
     }
     for robot in options.chosen(Part::Jitter, &jitter::ROBOTS) {
         eprintln!("pushing {robot}");

@@ -1,4 +1,4 @@
-//! The MuJoCo side: a Python program that times `mj_step` in C, one answer for each line it is sent.
+//! The MuJoCo side: a Python program that times `mj_step` and `mjd_transitionFD` in C, one answer for each line it is sent.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -55,8 +55,17 @@ impl Peer {
     }
 
     /// Microseconds per step.
-    pub fn round(&mut self) -> Result<f64> {
-        writeln!(self.requests).context("the peer listens no more")?;
+    pub fn step_us(&mut self) -> Result<f64> {
+        self.ask("step")
+    }
+
+    /// Microseconds per Jacobian of the step, by finite differences.
+    pub fn gradient_us(&mut self) -> Result<f64> {
+        self.ask("gradient")
+    }
+
+    fn ask(&mut self, request: &str) -> Result<f64> {
+        writeln!(self.requests, "{request}").context("the peer listens no more")?;
         Ok(self.answer::<Time>()?.us)
     }
 

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use crate::{jitter, step};
+use crate::{gradient, jitter, step};
 
 /// Microseconds per call.
 #[derive(Clone, Copy, Debug)]
@@ -41,6 +41,8 @@ pub struct Report {
     pub dynamics: Vec<Robot>,
     /// The simulation step against MuJoCo.
     pub step: Vec<step::Row>,
+    /// The derivatives of the step against MuJoCo.
+    pub gradient: Vec<gradient::Row>,
     /// How even the step is.
     pub jitter: Vec<jitter::Row>,
 }
@@ -121,6 +123,9 @@ impl fmt::Display for Report {
         if !self.step.is_empty() {
             write_step(f, &self.step)?;
         }
+        if !self.gradient.is_empty() {
+            write_gradient(f, &self.gradient)?;
+        }
         if !self.jitter.is_empty() {
             write_jitter(f, &self.jitter)?;
         }
@@ -175,6 +180,38 @@ fn write_step(f: &mut fmt::Formatter<'_>, rows: &[step::Row]) -> fmt::Result {
         )?;
     }
     writeln!(f, "contacts: ours (MuJoCo's)\n")
+}
+
+fn write_gradient(f: &mut fmt::Formatter<'_>, rows: &[gradient::Row]) -> fmt::Result {
+    writeln!(
+        f,
+        "{:<16} {:>3} {:>8} {:>12} {:>9} {:>12} {:>14} {:>9} {:>12}",
+        "robot, gradient",
+        "nv",
+        "ours µs",
+        "our step µs",
+        "/ step",
+        "MuJoCo FD µs",
+        "MuJoCo step µs",
+        "/ FD",
+        "/ its step"
+    )?;
+    for row in rows {
+        writeln!(
+            f,
+            "{:<16} {:>3} {:>8.2} {:>12.2} {:>9.2} {:>12.1} {:>14.2} {:>9.4} {:>12.2}",
+            row.robot,
+            row.nv,
+            row.ours_us,
+            row.ours_step_us,
+            row.ratio_own_step,
+            row.mujoco_fd_us,
+            row.mujoco_step_us,
+            row.ratio_fd,
+            row.ratio_step
+        )?;
+    }
+    writeln!(f)
 }
 
 fn write_jitter(f: &mut fmt::Formatter<'_>, rows: &[jitter::Row]) -> fmt::Result {
