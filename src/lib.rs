@@ -31,6 +31,7 @@
 //! | [`linalg`] | dense kernels for run-time sizes, and the sparse factor along the kinematic tree | [`linalg::tree`] |
 //! | [`memory`] | one arena, carved into workspaces | [`memory::Arena`] |
 //! | [`input`] | what can be wrong with a call | [`input::InputError`] |
+//! | `link` (feature) | frames between a controller and its plant | `link::encode`, `link::Receiver` |
 //!
 //! Around the core, in the same workspace: `loaders/` reads URDF and MJCF files, holds the built-in robots of `models/`
 //! and bakes a model into Rust source; `cli/` is the `saltus` command; `tools/testkit` and `tools/peers` serve the tests
@@ -71,7 +72,7 @@
 //! # Features
 //!
 //! `std` (default) gives hardware square roots and fused multiply-add on the host, and implies `alloc`, which gives the
-//! [`model::ModelBuilder`]. Without both the crate is the embedded core. `parry` adds ground of triangles on the host.
+//! [`model::ModelBuilder`]. Without both the crate is the embedded core. `parry` adds ground of triangles on the host; `link`, frames between a controller and its plant.
 #![no_std]
 
 #[cfg(feature = "alloc")]
@@ -86,6 +87,8 @@ pub mod dynamics;
 pub mod input;
 pub mod kinematics;
 pub mod linalg;
+#[cfg(feature = "link")]
+pub mod link;
 pub mod memory;
 pub mod model;
 pub mod scalar;
