@@ -91,6 +91,7 @@ pub mod linalg;
 pub mod link;
 pub mod memory;
 pub mod model;
+pub mod realtime;
 pub mod scalar;
 pub mod spatial;
 pub mod step;
