@@ -6,7 +6,8 @@ use std::thread;
 use saltus::input::InputError;
 use saltus::memory::{Arena, Block};
 use saltus::model::Model;
-use saltus::realtime::{Command, Controller, ControllerSettings, Invalid, Measured, Mode, Nanos, Policy, TripleBuffer};
+use saltus::mpc::{Measured, Nanos};
+use saltus::realtime::{Command, Controller, ControllerSettings, Invalid, Mode, Policy, TripleBuffer};
 use saltus::step::StepDims;
 use saltus_testkit::builtin_robot;
 

@@ -8,6 +8,7 @@
 mod constraint_terms;
 mod flight_terms;
 mod frame_motion;
+mod impulses;
 mod jacobian;
 mod kinds;
 mod motor_terms;

@@ -19,5 +19,5 @@ pub use ldlt::{SmallPivot, ldlt, ldlt_solve};
 pub(crate) use lu::partial_dot;
 pub use lu::{Singular, lu, lu_solve, lu_solve_matrix, lu_solve_transposed};
 pub use matrix::{MatMut, MatRef, padded};
-pub use product::{add_a_b, add_a_bt, add_at_a_upper, add_at_b};
+pub use product::{add_a_b, add_a_bt, add_at_a_upper, add_at_b, add_at_b_upper};
 pub use triangular::{solve_lower, solve_upper};

@@ -38,6 +38,12 @@ pub fn add_at_a_upper<T: Real>(c: MatMut<'_, T>, a: MatRef<'_, T>) {
     tiled(c, Left::transposed(a), Right::new(a), |row| row);
 }
 
+/// C += Aᵀ B, on and above the diagonal, for a product that is symmetric.
+pub fn add_at_b_upper<T: Real>(c: MatMut<'_, T>, a: MatRef<'_, T>, b: MatRef<'_, T>) {
+    debug_assert!(a.rows() == b.rows());
+    tiled(c, Left::transposed(a), Right::new(b), |row| row);
+}
+
 /// C += A Bᵀ.
 pub fn add_a_bt<T: Real>(c: MatMut<'_, T>, a: MatRef<'_, T>, b: MatRef<'_, T>) {
     debug_assert!(a.cols() == b.cols());

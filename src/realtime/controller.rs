@@ -1,10 +1,11 @@
 //! The tick.
 
 use super::validity::Invalid;
-use super::{Command, ControllerSettings, Mode, Nanos, Policy};
+use super::{Command, ControllerSettings, Mode, Policy};
 use crate::input::check_length;
 use crate::memory::{Arena, ArenaTooSmall, carved};
 use crate::model::Model;
+use crate::mpc::{Measured, Nanos};
 use crate::scalar::Real;
 use crate::step::StepDims;
 
@@ -15,17 +16,6 @@ carved! {
         v: [T; d.robot.nv],
         u: [T; d.controls],
     }
-}
-
-/// A state that a tick starts from.
-#[derive(Clone, Copy, Debug)]
-pub struct Measured<'s, T> {
-    /// Configuration.
-    pub q: &'s [T],
-    /// Velocity.
-    pub v: &'s [T],
-    /// When it was measured.
-    pub time: Nanos,
 }
 
 /// Turns states and plans into commands, one per tick.
@@ -137,7 +127,7 @@ impl<'m, 'a, T: Real> Controller<'m, 'a, T> {
 
 /// Whether `then` is more than `age_us` ago.
 fn is_older(then: Nanos, age_us: u32, now: Nanos) -> bool {
-    now.0.saturating_sub(then.0) > u64::from(age_us) * 1000
+    now.since(then) > u64::from(age_us) * 1000
 }
 
 /// Moves controls into the range of their motors; none if one is not a number.

@@ -6,17 +6,17 @@
 
 mod command;
 mod controller;
+mod plan_slot;
 mod policy;
 mod settings;
 mod swap;
-mod time;
 mod triple_buffer;
 mod validity;
 
 pub use command::{Command, Mode};
-pub use controller::{Controller, Measured};
+pub use controller::Controller;
+pub use plan_slot::PlanSlot;
 pub use policy::Policy;
 pub use settings::{ControllerSettings, StateLimits};
-pub use time::Nanos;
 pub use triple_buffer::{Reader, TripleBuffer, Writer};
 pub use validity::Invalid;

@@ -1,8 +1,8 @@
 //! What a plan must answer to be followed.
 
-use super::Nanos;
 use crate::input::InputError;
 use crate::model::Model;
+use crate::mpc::Nanos;
 use crate::scalar::Real;
 
 /// A law from state and time to controls, good for a while.
