@@ -2,6 +2,7 @@
 
 mod bake;
 mod check;
+mod hil;
 mod inspect;
 mod robot;
 mod simulate;
@@ -38,6 +39,12 @@ enum Command {
     Check(check::Options),
     /// Write a robot as Rust source: a `static` for firmware.
     Bake(bake::Options),
+    /// Run a controller as a Cortex-M7 image on an emulator, against a simulated robot.
+    ///
+    /// Builds the image if needed. Virtual time is instructions executed, 2 ns each, so the same run gives the same counts
+    /// on any machine. Fails on one missed deadline, one bit that differs from the host's computation, one fault that was
+    /// not counted, a robot that did not do its task, or a figure that changed by more than 2 %.
+    Hil(hil::Options),
 }
 
 fn main() -> ExitCode {
@@ -46,6 +53,7 @@ fn main() -> ExitCode {
         Command::Inspect(options) => inspect::run(&options),
         Command::Bake(options) => bake::run(&options),
         Command::Check(options) => check::run(&options),
+        Command::Hil(options) => hil::run(&options),
         Command::List => {
             for robot in saltus_loaders::BUILTIN {
                 println!("{:<16} {}", robot.name, robot.about);

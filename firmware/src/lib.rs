@@ -2,6 +2,7 @@
 #![no_std]
 
 pub mod board;
+pub mod control;
 mod log;
 pub mod once;
 pub mod panic;

@@ -15,6 +15,9 @@ pub const COUNTER_HZ: u32 = 25_000_000;
 const FROM_PLANT: &[u8] = b"to-target\0";
 const TO_PLANT: &[u8] = b"from-target\0";
 
+/// A length that no window has: the plant ends the run.
+const END: usize = u16::MAX as usize;
+
 /// A register of a peripheral.
 struct Register(*mut u32);
 
@@ -107,7 +110,7 @@ pub fn open_link() -> Option<Link> {
 }
 
 impl Link {
-    /// What arrived since the last call: the number of bytes, none if the plant has gone.
+    /// What arrived since the last call: the number of bytes, none if the plant has ended the run.
     ///
     /// The plant sends a length and that many bytes, which may be none. More than fit are read and dropped.
     pub fn receive(&mut self, bytes: &mut [u8]) -> Option<usize> {
@@ -116,6 +119,9 @@ impl Link {
             return None;
         }
         let length = usize::from(u16::from_le_bytes(length));
+        if length == END {
+            return None;
+        }
         let kept = length.min(bytes.len());
         if !self.from_plant.read(bytes.get_mut(..kept)?) {
             return None;
