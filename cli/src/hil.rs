@@ -113,7 +113,9 @@ fn judge(options: &Options, image: &Image, elf: &Elf, outcome: &Outcome) -> Resu
     };
     let stalled = options.faults.stall.is_some();
     expect(outcome.misses == 0, format!("{} deadlines missed ({} µs)", outcome.misses, outcome.deadline_us));
-    expect(outcome.bit_exact, "the target's frames differ from the host's computation".into());
+    if let Some(first) = &outcome.first_difference {
+        expect(false, format!("the target differs from the host's computation, first at {first}"));
+    }
     expect(elf.heap_symbols.is_empty(), format!("the image has a heap: {:?}", elf.heap_symbols));
     expect(outcome.faults.all_counted, format!("faults were not counted: {:?}", outcome.faults));
     if let Some(goal) = outcome.missed_goal.as_ref().filter(|_| !stalled) {

@@ -24,7 +24,8 @@ pub struct Mirror {
     planner: Planner<'static>,
     tick_loop: TickLoop<'static>,
     plan: PlanSlot<'static, f32>,
-    plan_start: u64,
+    /// Number of the solve that made the plan.
+    solve: u32,
     states: Vec<Kept>,
 }
 
@@ -36,7 +37,7 @@ impl Mirror {
         let Ok(planner) = Planner::new(scenario, &mut arena) else { bail!("no planner for {}", scenario.name) };
         let plan = PlanSlot::carve(&mut arena, scenario.dims())?;
         let tick_loop = TickLoop::new(scenario, &mut arena)?;
-        Ok(Self { planner, tick_loop, plan, plan_start: 0, states: Vec::new() })
+        Ok(Self { planner, tick_loop, plan, solve: 0, states: Vec::new() })
     }
 
     /// The frame that the target should answer to a window, given the plan and the figures that it says it had.
@@ -47,8 +48,9 @@ impl Mirror {
         figures: (SolveFigures, u32),
         now: Nanos,
     ) -> Result<Vec<u8>> {
-        if plan_start != self.plan_start {
+        if figures.0.number != self.solve {
             self.make_plan(plan_start)?;
+            self.solve = figures.0.number;
         }
         let frame = self.tick_loop.tick(window, &mut self.plan, figures, now).frame?.to_vec();
         self.keep_state();
@@ -64,7 +66,6 @@ impl Mirror {
         // An error leaves the old plan, here as there.
         let _ = self.planner.solve(measured, &Stopped(Nanos(0)));
         self.plan.fill(self.planner.plan())?;
-        self.plan_start = start;
         Ok(())
     }
 

@@ -53,6 +53,8 @@ pub struct Outcome {
     pub stack_bytes: [u32; 2],
     /// Whether every frame of the target equals the host's computation bit for bit.
     pub bit_exact: bool,
+    /// Where they differ first, if they do.
+    pub first_difference: Option<String>,
     /// What went wrong on the link, and what was noticed.
     pub faults: Faults,
     /// Ticks by how the command came about.
@@ -137,7 +139,7 @@ struct Session<'s> {
     silent_ticks: u32,
     solves: Vec<SolveFigures>,
     worst_tick: u32,
-    bit_exact: bool,
+    first_difference: Option<String>,
     modes: BTreeMap<&'static str, u32>,
     stall: Option<u32>,
     damping_after_us: Option<u64>,
@@ -161,7 +163,7 @@ impl<'s> Session<'s> {
             silent_ticks: 0,
             solves: Vec::new(),
             worst_tick: 0,
-            bit_exact: true,
+            first_difference: None,
             modes: BTreeMap::new(),
             stall: options.faults.stall,
             damping_after_us: None,
@@ -211,7 +213,9 @@ impl<'s> Session<'s> {
             bail!("the target sent no command, but {answer:02x?}");
         };
         let expected = self.mirror.answer(window, command.plan_start_ns, (command.solve, command.last_tick), now)?;
-        self.bit_exact &= expected == answer;
+        if self.first_difference.is_none() && expected != answer {
+            self.first_difference = Some(difference(tick, &command, &expected));
+        }
         if command.solve.number != self.solves.last().map_or(0, |solve| solve.number) {
             self.solves.push(command.solve);
         }
@@ -268,7 +272,8 @@ impl<'s> Session<'s> {
             stages: STAGES.into_iter().enumerate().map(|(k, name)| (name, instructions(worst(k)))).collect(),
             tick_instructions_max: instructions(self.worst_tick),
             stack_bytes: [summary.main_stack_bytes, summary.handler_stack_bytes],
-            bit_exact: self.bit_exact,
+            bit_exact: self.first_difference.is_none(),
+            first_difference: self.first_difference,
             faults: Faults {
                 to_target,
                 to_plant,
@@ -279,6 +284,23 @@ impl<'s> Session<'s> {
             damping_after_us: self.damping_after_us,
             missed_goal: self.goal.missing(),
         })
+    }
+}
+
+/// What the target sent and what it should have.
+fn difference(tick: u32, command: &CommandMessage<'_>, expected: &[u8]) -> String {
+    let mut memory = [0; FRAME_BYTES];
+    let mut receiver = Receiver::new(&mut memory);
+    match receiver.next::<CommandMessage>(&mut &*expected, 0) {
+        Some(Ok((_, host))) => {
+            let numbers = |numbers: Numbers<'_>| numbers.iter().collect::<Vec<f32>>();
+            let (mine, theirs) = (numbers(host.u), numbers(command.u));
+            format!(
+                "tick {tick}, plan of {} ns: mode {} and {}, u {mine:?} on the host and {theirs:?} on the target",
+                command.plan_start_ns, host.mode, command.mode
+            )
+        }
+        _ => format!("tick {tick}: the host's frame cannot be read"),
     }
 }
 

@@ -24,7 +24,7 @@ pub struct CommandMessage<'a> {
     /// One number per motor.
     #[serde(borrow)]
     pub u: Numbers<'a>,
-    /// Start of the plan that was followed, ns; zero before the first.
+    /// Start of the plan that was followed, ns.
     pub plan_start_ns: u64,
     /// What the solve of that plan cost.
     pub solve: SolveFigures,

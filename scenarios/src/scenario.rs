@@ -1,5 +1,6 @@
 //! The scenarios: a robot, a task, and when things happen.
 
+use saltus::contact::{CentralPath, Newton};
 use saltus::memory::{Block, blocks_for};
 use saltus::mpc::{Mpc, MpcDims, MpcSettings, Spacing, Start};
 use saltus::realtime::{Controller, ControllerSettings, PlanSlot};
@@ -35,6 +36,10 @@ pub struct Scenario {
     /// A push against the first body: tick, ticks, and force in the world, N.
     pub push: Option<(u32, u32, [f32; 3])>,
 }
+
+/// Error of the plan's impulses over the largest of them. The plan is renewed many times before it shows, and tighter
+/// ones cost several factorizations a node.
+const CONTACT_TOLERANCE: f32 = 1e-3;
 
 /// All robots run at 500 Hz.
 const TICK_US: u32 = 2000;
@@ -118,11 +123,18 @@ impl Scenario {
         self.blocks() * (blocks_for::<Block>(1) * size_of::<Block>())
     }
 
-    /// How the solver works: one iteration from the old policy.
+    /// How the solver works: one iteration from the old plan.
     pub fn mpc_settings(&self) -> MpcSettings<f32> {
-        let step = StepSettings { gradient: Gradient::Relaxed { kappa: self.kappa as f32 }, ..StepSettings::default() };
+        let solver = Newton {
+            tolerance: CONTACT_TOLERANCE,
+            iterations: 4,
+            path: CentralPath { max_iterations: 10, ..CentralPath::default() },
+            ..Newton::default()
+        };
+        let gradient = Gradient::Relaxed { kappa: self.kappa as f32 };
+        let step = StepSettings { gradient, solver, ..StepSettings::default() };
         let spacing = Spacing { first_s: self.dt_s, growth: self.growth };
-        MpcSettings { step, spacing, start: Start::Rollout, max_iterations: 1, ..MpcSettings::default() }
+        MpcSettings { step, spacing, start: Start::Gaps, max_iterations: 1, trials: 2, ..MpcSettings::default() }
     }
 
     /// When plans and states are too old.
