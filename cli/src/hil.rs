@@ -11,7 +11,7 @@ use saltus_hil_tests::image::Image;
 use saltus_hil_tests::run::{Outcome, RunOptions, run as run_scenario};
 use saltus_hil_tests::target::Qemu;
 use saltus_hil_tests::{bench, log};
-use saltus_scenarios::Scenario;
+use saltus_control::Scenario;
 use serde::Serialize;
 
 /// 2 ns an instruction: a part of 480 MHz, rounded, that takes one cycle for each.
@@ -57,8 +57,8 @@ pub fn run(options: &Options) -> Result<()> {
     if options.scenario == "bench" {
         return run_bench(options);
     }
-    let names = || saltus_scenarios::ALL.map(|scenario| scenario.name).join(", ");
-    let scenario = saltus_scenarios::find(&options.scenario)
+    let names = || saltus_control::ALL.map(|scenario| scenario.name).join(", ");
+    let scenario = saltus_control::find(&options.scenario)
         .with_context(|| format!("no scenario is called {:?}: {}, bench", options.scenario, names()))?;
     eprintln!("building {}", scenario.name);
     let image = Image::build(scenario.name)?;

@@ -14,8 +14,8 @@ use saltus::link::{Header, encode};
 use saltus::memory::{Arena, Block};
 use saltus::mpc::{Measured, Nanos};
 use saltus::realtime::{PlanSlot, Reader, TripleBuffer, Writer};
-use saltus_scenarios::messages::{SolveFigures, Summary};
-use saltus_scenarios::{FRAME_BYTES, Planner, Scenario, TickLoop};
+use saltus_control::messages::{SolveFigures, Summary};
+use saltus_control::{FRAME_BYTES, Planner, Scenario, TickLoop};
 
 use crate::board::{self, Link};
 use crate::once::Once;
@@ -251,8 +251,8 @@ pub fn take_timer() -> Option<SYST> {
 #[macro_export]
 macro_rules! image {
     ($scenario:ident) => {
-        static SCENARIO: saltus_scenarios::Scenario = saltus_scenarios::$scenario;
-        const BLOCKS: usize = saltus_scenarios::$scenario.blocks();
+        static SCENARIO: saltus_control::Scenario = saltus_control::$scenario;
+        const BLOCKS: usize = saltus_control::$scenario.blocks();
         static MEMORY: $crate::once::Once<[saltus::memory::Block; BLOCKS]> =
             $crate::once::Once::new([saltus::memory::Block::EMPTY; BLOCKS]);
 

@@ -9,7 +9,7 @@ use saltus_hil_tests::run::{RunOptions, run};
 fn main() -> Result<()> {
     let mut arguments = std::env::args().skip(1);
     let name = arguments.next().context("which scenario?")?;
-    let scenario = saltus_scenarios::find(&name).with_context(|| format!("no scenario is called {name:?}"))?;
+    let scenario = saltus_control::find(&name).with_context(|| format!("no scenario is called {name:?}"))?;
     let latency_ticks = arguments.next().map_or(Ok(1), |text| text.parse())?;
     let mut target = InProcess::new(&scenario, latency_ticks)?;
     let outcome = run(&scenario, &RunOptions::default(), &mut target, |_| ())?;

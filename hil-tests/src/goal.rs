@@ -1,6 +1,6 @@
 //! Whether the robot did what its scenario asks.
 
-use saltus_scenarios::Scenario;
+use saltus_control::Scenario;
 
 /// What was seen of a robot, tick by tick.
 #[derive(Clone, Debug)]

@@ -4,8 +4,8 @@ use anyhow::{Result, bail};
 use saltus::memory::{Arena, Block};
 use saltus::mpc::{Measured, Nanos, Stopped};
 use saltus::realtime::PlanSlot;
-use saltus_scenarios::messages::SolveFigures;
-use saltus_scenarios::{Planner, Scenario, TickLoop};
+use saltus_control::messages::SolveFigures;
+use saltus_control::{Planner, Scenario, TickLoop};
 
 use crate::target::Target;
 

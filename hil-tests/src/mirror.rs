@@ -7,8 +7,8 @@ use anyhow::{Context, Result, bail};
 use saltus::memory::{Arena, Block};
 use saltus::mpc::{Measured, Nanos, Stopped};
 use saltus::realtime::PlanSlot;
-use saltus_scenarios::messages::SolveFigures;
-use saltus_scenarios::{Planner, Scenario, TickLoop};
+use saltus_control::messages::SolveFigures;
+use saltus_control::{Planner, Scenario, TickLoop};
 
 /// States that are kept for plans to come.
 const KEPT: usize = 4096;

@@ -7,7 +7,7 @@ use saltus::nalgebra::Vector3;
 use saltus::realtime::Mode;
 use saltus::spatial::Force;
 use saltus::step::{Simulator, StepDims, StepSettings};
-use saltus_scenarios::Scenario;
+use saltus_control::Scenario;
 
 /// Room for contacts: more than the controller has.
 const CONTACTS: usize = 32;

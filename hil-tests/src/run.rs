@@ -6,8 +6,8 @@ use anyhow::{Context, Result, bail, ensure};
 use saltus::link::{Header, Numbers, Receiver, encode};
 use saltus::mpc::Nanos;
 use saltus::realtime::Mode;
-use saltus_scenarios::messages::{CommandMessage, LinkFigures, STAGES, SolveFigures, StateMessage, Summary};
-use saltus_scenarios::{FRAME_BYTES, Scenario};
+use saltus_control::messages::{CommandMessage, LinkFigures, STAGES, SolveFigures, StateMessage, Summary};
+use saltus_control::{FRAME_BYTES, Scenario};
 use serde::Serialize;
 
 use crate::bench::COUNTER_NS;

@@ -17,7 +17,7 @@ use saltus::memory::{Arena, Block};
 use saltus::step::{NextState, Step, StepError, StepInput, StepSettings, step};
 use saltus_firmware::once::Once;
 use saltus_firmware::{board, stacks};
-use saltus_scenarios::robots::{self, Robot};
+use saltus_control::robots::{self, Robot};
 
 /// Largest configuration and velocity.
 const LARGEST: usize = 19;
