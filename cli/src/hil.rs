@@ -1,17 +1,18 @@
 //! `saltus hil`: a Cortex-M7 image against a simulated robot.
 
 use std::io::{IsTerminal, Write};
+use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
+use saltus_control::Scenario;
+use saltus_hil_tests::bench;
 use saltus_hil_tests::elf::Elf;
 use saltus_hil_tests::faults::Rates;
 use saltus_hil_tests::golden::{self, Figures, Verdict};
 use saltus_hil_tests::image::Image;
 use saltus_hil_tests::run::{Outcome, RunOptions, run as run_scenario};
 use saltus_hil_tests::target::Qemu;
-use saltus_hil_tests::{bench, log};
-use saltus_control::Scenario;
 use serde::Serialize;
 
 /// 2 ns an instruction: a part of 480 MHz, rounded, that takes one cycle for each.
@@ -37,9 +38,9 @@ pub struct Options {
     /// Store the figures as the ones to expect.
     #[arg(long)]
     bless: bool,
-    /// Show the image's log on stderr.
-    #[arg(long)]
-    log: bool,
+    /// Write the image's log to a file, for `defmt-print -e IMAGE`.
+    #[arg(long, value_name = "FILE")]
+    log: Option<PathBuf>,
 }
 
 #[derive(Serialize)]
@@ -57,16 +58,17 @@ pub fn run(options: &Options) -> Result<()> {
     if options.scenario == "bench" {
         return run_bench(options);
     }
-    let names = || saltus_control::ALL.map(|scenario| scenario.name).join(", ");
+    let names = || saltus_control::ALL.map(|scenario| scenario.name()).join(", ");
     let scenario = saltus_control::find(&options.scenario)
         .with_context(|| format!("no scenario is called {:?}: {}, bench", options.scenario, names()))?;
-    eprintln!("building {}", scenario.name);
-    let image = Image::build(scenario.name)?;
+    eprintln!("building {}", scenario.name());
+    let image = Image::build(scenario.name())?;
     let elf = image.elf()?;
     let mut qemu = Qemu::start(&image, SHIFT)?;
     let outcome = execute(options, &scenario, &mut qemu);
-    if options.log || outcome.is_err() {
-        show_log(&image, &qemu.log());
+    if let Some(path) = &options.log {
+        std::fs::write(path, qemu.log()).with_context(|| format!("cannot write {}", path.display()))?;
+        eprintln!("to read the log: defmt-print -e {} < {}", image.path.display(), path.display());
     }
     let outcome = outcome?;
     let problems = judge(options, &image, &elf, &outcome)?;
@@ -88,12 +90,12 @@ pub fn run(options: &Options) -> Result<()> {
 fn execute(options: &Options, scenario: &Scenario, qemu: &mut Qemu) -> Result<Outcome> {
     let per_second = 1e6 / f64::from(scenario.tick_us);
     let ticks = options.seconds.map(|seconds| (seconds * per_second) as u32);
-    let total = ticks.unwrap_or(scenario.ticks);
+    let total = ticks.unwrap_or(scenario.ticks());
     let show = std::io::stderr().is_terminal();
     let settings = RunOptions { deadline_us: options.deadline_us, ticks, faults: options.faults };
     let outcome = run_scenario(scenario, &settings, qemu, |tick| {
         if show && tick.is_multiple_of(100) {
-            eprint!("\r{}: tick {tick} of {total}  ", scenario.name);
+            eprint!("\r{}: tick {tick} of {total}  ", scenario.name());
             let _ = std::io::stderr().flush();
         }
     });
@@ -179,13 +181,6 @@ fn run_bench(options: &Options) -> Result<()> {
     }
     let problems = compare(options, &image, &figures)?;
     if problems.is_empty() { Ok(()) } else { bail!("{}", problems.join("\n       ")) }
-}
-
-fn show_log(image: &Image, bytes: &[u8]) {
-    match std::fs::read(&image.path).map_err(Into::into).and_then(|elf| log::decode(&elf, bytes)) {
-        Ok(lines) => lines.iter().for_each(|line| eprintln!("{}: {line}", image.name)),
-        Err(error) => eprintln!("the log of {} cannot be read: {error:#}", image.name),
-    }
 }
 
 impl Report {

@@ -4,12 +4,10 @@
 //! [`Planner`] that the main loop runs, and a [`TickLoop`] that the timer runs, for one [`Scenario`] each.
 #![no_std]
 
-pub mod hop;
 pub mod messages;
 mod planner;
 pub mod robots;
 mod scenario;
-mod tasks;
 mod tick;
 
 pub use planner::Planner;

@@ -45,14 +45,14 @@ pub struct SolveFigures {
     pub total: u32,
     /// The same with everything that came in between: what a deadline is held against.
     pub elapsed: u32,
-    /// Rollout, step and derivatives, cost, backward pass, line search.
-    pub stages: [u32; 5],
+    /// In the order of [`STAGES`].
+    pub stages: [u32; 6],
     /// How it ended.
     pub status: u8,
 }
 
 /// Names of [`SolveFigures::stages`].
-pub const STAGES: [&str; 5] = ["rollout", "derivatives", "cost", "backward", "line_search"];
+pub const STAGES: [&str; 6] = ["rollout", "step", "derivatives", "cost", "backward", "line_search"];
 
 /// [`saltus::link::Counts`] on the wire.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

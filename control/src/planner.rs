@@ -1,16 +1,16 @@
 //! What the main loop runs: one solve after the other.
 
 use saltus::memory::{Arena, ArenaTooSmall};
-use saltus::mpc::{Budget, Clock, Measured, Mpc, MpcError, Nanos, Plan, Report, Task, Term};
+use saltus::mpc::{Budget, Clock, Measured, Mpc, MpcError, Nanos, Plan, Report, Task};
+use saltus_scenarios::{Missing, Terms};
 
 use crate::scenario::Scenario;
-use crate::tasks::{TERMS, terms};
 
 /// A solver with its task.
 #[derive(Debug)]
 pub struct Planner<'a> {
     mpc: Mpc<'static, 'a, f32>,
-    terms: [Term<'static, f32>; TERMS],
+    terms: Terms<'static, f32>,
 }
 
 /// Why there is no planner.
@@ -18,18 +18,21 @@ pub struct Planner<'a> {
 pub enum PlannerError {
     /// The memory is too small; size it with [`Scenario::blocks`].
     Memory(ArenaTooSmall),
-    /// The robot lacks a keyframe that the task names.
-    Keyframe,
+    /// The robot lacks something that the task names.
+    Robot(Missing),
+    /// The robot does not fit its own task.
+    Controls,
 }
 
 impl<'a> Planner<'a> {
     /// A planner that has not planned yet.
     pub fn new(scenario: &Scenario, arena: &mut Arena<'a>) -> Result<Self, PlannerError> {
-        let (terms, idle) = terms(scenario).ok_or(PlannerError::Keyframe)?;
         let model = *scenario.robot.model;
+        let terms = scenario.task.terms(model).map_err(PlannerError::Robot)?;
+        let idle = scenario.task.idle(model).map_err(PlannerError::Robot)?;
         let mpc = Mpc::new(model, scenario.mpc_settings(), scenario.dims(), arena).map_err(PlannerError::Memory)?;
         let mut planner = Self { mpc, terms };
-        planner.mpc.reset(idle).map_err(|_| PlannerError::Keyframe)?;
+        planner.mpc.reset(idle).map_err(|_| PlannerError::Controls)?;
         Ok(planner)
     }
 

@@ -1,140 +1,128 @@
-//! The scenarios: a robot, a task, and when things happen.
+//! Scenarios on the target: a task of the registry, a robot in flash, and when things happen.
 
 use saltus::contact::{CentralPath, Newton};
-use saltus::memory::{Block, blocks_for};
-use saltus::mpc::{Mpc, MpcDims, MpcSettings, Spacing, Start};
+use saltus::memory::BLOCK_BYTES;
+use saltus::mpc::{Mpc, MpcDims, MpcSettings, Start};
 use saltus::realtime::{Controller, ControllerSettings, PlanSlot};
-use saltus::step::{Gradient, StepSettings};
+use saltus::step::StepDims;
+use saltus_scenarios::MOST_TERMS;
 
 use crate::robots::{self, Robot};
-use crate::tasks::TERMS;
 use crate::tick::TickLoop;
 
 /// One thing to do with one robot.
 #[derive(Clone, Copy, Debug)]
 pub struct Scenario {
-    /// As the image is named.
-    pub name: &'static str,
-    /// Which robot.
+    /// What the robot should do.
+    pub task: saltus_scenarios::Scenario,
+    /// The robot, as its controller believes it to be.
     pub robot: Robot,
-    /// Keyframe that it starts from.
-    pub from: &'static str,
-    /// Nodes of the plan.
-    pub horizon: usize,
-    /// Duration of the plan's first step, s.
-    pub dt_s: f32,
-    /// Of each step to the one before.
-    pub growth: f32,
-    /// Smoothing of contacts in the plan's gradient, J.
-    pub kappa: f64,
     /// From one tick of the control loop to the next.
     pub tick_us: u32,
     /// Ticks from the start of one solve to that of the next. A solve must end before.
     pub solve_ticks: u32,
-    /// Ticks that a run takes.
-    pub ticks: u32,
-    /// A push against the first body: tick, ticks, and force in the world, N.
-    pub push: Option<(u32, u32, [f32; 3])>,
+    /// Step lengths that a solve may try.
+    pub trials: u16,
+    /// Where a solve starts.
+    pub start: Start,
 }
 
 /// Error of the plan's impulses over the largest of them. The plan is renewed many times before it shows, and tighter
 /// ones cost several factorizations a node.
 const CONTACT_TOLERANCE: f32 = 1e-3;
 
-/// All robots run at 500 Hz.
-const TICK_US: u32 = 2000;
-
 /// A pole is swung up.
 pub const CARTPOLE_SWINGUP: Scenario = Scenario {
-    name: "cartpole-swingup",
+    task: saltus_scenarios::Scenario::CartpoleSwingup,
     robot: robots::cartpole,
-    from: "rest",
-    horizon: 30,
-    dt_s: 0.04,
-    growth: 1.0,
-    kappa: 1e-3,
-    tick_us: TICK_US,
+    tick_us: 2000,
     solve_ticks: 5,
-    ticks: 2500,
-    push: None,
+    trials: 1,
+    start: Start::Gaps,
 };
 
-/// A leg hops on the spot.
+/// A leg hops.
 pub const HOPPER_HOP: Scenario = Scenario {
-    name: "hopper-hop",
+    task: saltus_scenarios::Scenario::HopperHop,
     robot: robots::hopper,
-    horizon: 20,
-    dt_s: 0.02,
     solve_ticks: 10,
-    ticks: 2500,
+    trials: 5,
     ..CARTPOLE_SWINGUP
 };
 
-/// A quadrotor takes off from the ground and stays at a height of 1 m.
+/// A quadrotor takes off from the ground and hovers.
 pub const QUADROTOR_TAKEOFF: Scenario = Scenario {
-    name: "quadrotor-takeoff",
+    task: saltus_scenarios::Scenario::QuadrotorTakeoff,
     robot: robots::quadrotor,
-    horizon: 20,
-    dt_s: 0.03,
     solve_ticks: 10,
-    ticks: 1500,
+    trials: 5,
     ..CARTPOLE_SWINGUP
 };
 
-/// A quadruped stands.
+/// A quadruped stands up.
 pub const GO1_STAND: Scenario = Scenario {
-    name: "go1-stand",
+    task: saltus_scenarios::Scenario::Go1Stand,
     robot: robots::go1,
-    horizon: 20,
-    dt_s: 0.02,
     solve_ticks: 25,
-    ticks: 1000,
+    trials: 2,
     ..CARTPOLE_SWINGUP
 };
 
-/// A quadruped that is pushed sideways stays up.
-pub const GO1_PUSH: Scenario =
-    Scenario { name: "go1-push", ticks: 1500, push: Some((250, 50, [0.0, 40.0, 0.0])), ..GO1_STAND };
+/// A quadruped is pushed and stays up.
+pub const GO1_PUSH: Scenario = Scenario { task: saltus_scenarios::Scenario::Go1Push, trials: 1, ..GO1_STAND };
 
 /// Every scenario.
 pub const ALL: [Scenario; 5] = [CARTPOLE_SWINGUP, HOPPER_HOP, QUADROTOR_TAKEOFF, GO1_STAND, GO1_PUSH];
 
 /// The scenario of that name.
 pub fn find(name: &str) -> Option<Scenario> {
-    ALL.into_iter().find(|scenario| scenario.name == name)
+    ALL.into_iter().find(|scenario| scenario.name() == name)
 }
 
 impl Scenario {
+    /// As the image is named.
+    pub const fn name(&self) -> &'static str {
+        self.task.facts().name
+    }
+
+    /// Ticks that a run takes.
+    pub fn ticks(&self) -> u32 {
+        (self.task.facts().seconds * 1e6) as u32 / self.tick_us
+    }
+
+    /// What the memory of a step is sized by.
+    pub const fn step_dims(&self) -> StepDims {
+        StepDims { contacts: self.task.facts().contacts, ..self.robot.dims }
+    }
+
     /// What the memory of the solver is sized by.
     pub const fn dims(&self) -> MpcDims {
-        MpcDims::new(self.robot.dims, self.horizon, TERMS)
+        MpcDims::new(self.step_dims(), self.task.facts().horizon, MOST_TERMS)
     }
 
     /// Blocks of memory that all of it takes: solver, three plans, control loop.
     pub const fn blocks(&self) -> usize {
         Mpc::<f32>::blocks(self.dims())
             + 3 * PlanSlot::<f32>::blocks(self.dims())
-            + Controller::<f32>::blocks(self.robot.dims)
-            + TickLoop::blocks(self.robot.dims)
+            + Controller::<f32>::blocks(self.step_dims())
+            + TickLoop::blocks(self.step_dims())
     }
 
     /// The same in bytes.
     pub const fn bytes(&self) -> usize {
-        self.blocks() * (blocks_for::<Block>(1) * size_of::<Block>())
+        self.blocks() * BLOCK_BYTES
     }
 
-    /// How the solver works: one iteration from the old plan.
+    /// How the solver works: one iteration from the old plan, with as little time on contacts as serves.
     pub fn mpc_settings(&self) -> MpcSettings<f32> {
-        let solver = Newton {
+        let mut settings = self.task.settings::<f32>();
+        settings.step.solver = Newton {
             tolerance: CONTACT_TOLERANCE,
             iterations: 4,
             path: CentralPath { max_iterations: 10, ..CentralPath::default() },
             ..Newton::default()
         };
-        let gradient = Gradient::Relaxed { kappa: self.kappa as f32 };
-        let step = StepSettings { gradient, solver, ..StepSettings::default() };
-        let spacing = Spacing { first_s: self.dt_s, growth: self.growth };
-        MpcSettings { step, spacing, start: Start::Gaps, max_iterations: 1, trials: 2, ..MpcSettings::default() }
+        MpcSettings { start: self.start, max_iterations: 1, trials: self.trials, ..settings }
     }
 
     /// When plans and states are too old.

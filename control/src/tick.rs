@@ -44,7 +44,7 @@ impl<'a> TickLoop<'a> {
 
     /// A control loop that has heard nothing.
     pub fn new(scenario: &Scenario, arena: &mut Arena<'a>) -> Result<Self, ArenaTooSmall> {
-        let dims = scenario.robot.dims;
+        let dims = scenario.step_dims();
         let controller = Controller::new(*scenario.robot.model, scenario.controller_settings(), dims, arena)?;
         let late_us = u64::from(LATE_TICKS * scenario.tick_us);
         Ok(Self {

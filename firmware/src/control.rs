@@ -78,7 +78,7 @@ pub fn run(scenario: &'static Scenario, memory: &'static mut [Block], timer: SYS
         Some((planner, plans, states)) => solve_forever(scenario, planner, plans, states),
         None => {
             board::motors_off();
-            defmt::error!("{=str} cannot start", scenario.name);
+            defmt::error!("{=str} cannot start", scenario.name());
             board::exit(NOT_STARTED)
         }
     }
@@ -110,7 +110,7 @@ fn start(scenario: &'static Scenario, memory: &'static mut [Block], mut timer: S
     };
     let tick = TICK.take()?.insert(tick);
     critical_section::with(|section| HANDOVER.borrow(section).set(Some(tick)));
-    defmt::info!("{=str}: {=usize} blocks of memory left", scenario.name, arena.remaining());
+    defmt::info!("{=str}: {=usize} blocks of memory left", scenario.name(), arena.remaining());
     board::motors_enable();
     board::start_control_timer(&mut timer, scenario.tick_us).then_some((planner, plan_writer, state_reader))
 }
@@ -145,9 +145,9 @@ fn solve_forever(
             number,
             total: solver_ticks().wrapping_sub(began),
             elapsed: board::counter_ticks().wrapping_sub(wall),
-            stages: report.as_ref().map_or([0; 5], |report| {
+            stages: report.as_ref().map_or([0; 6], |report| {
                 let times = &report.times;
-                [times.rollout, times.derivatives, times.cost, times.backward, times.line_search].map(|x| x as u32)
+                [times.rollout, times.step, times.derivatives, times.cost, times.backward, times.line_search].map(|x| x as u32)
             }),
             status: report.map_or(u8::MAX, |report| report.status as u8),
         };

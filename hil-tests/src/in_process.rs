@@ -26,7 +26,7 @@ impl InProcess {
     /// A controller whose solves take `latency_ticks`. Its memory is never freed.
     pub fn new(scenario: &Scenario, latency_ticks: u32) -> Result<Self> {
         let mut arena = Arena::new(vec![Block::EMPTY; scenario.blocks()].leak());
-        let Ok(planner) = Planner::new(scenario, &mut arena) else { bail!("no planner for {}", scenario.name) };
+        let Ok(planner) = Planner::new(scenario, &mut arena) else { bail!("no planner for {}", scenario.name()) };
         let plan = PlanSlot::carve(&mut arena, scenario.dims())?;
         let tick_loop = TickLoop::new(scenario, &mut arena)?;
         let figures = SolveFigures::default();
@@ -38,6 +38,7 @@ impl Target for InProcess {
     fn exchange(&mut self, window: &[u8]) -> Result<Vec<u8>> {
         if self.busy_until == Some(self.tick) {
             self.busy_until = None;
+            self.figures.number += 1;
             self.plan.fill(self.planner.plan())?;
         }
         let now = Nanos(u64::from(self.tick) * u64::from(self.scenario.tick_us) * 1000);
@@ -45,7 +46,6 @@ impl Target for InProcess {
         if self.tick % self.scenario.solve_ticks == 0 && self.busy_until.is_none() {
             if let Some(Measured { time, q, v }) = self.tick_loop.state() {
                 let report = self.planner.solve(Measured { time, q, v }, &Stopped(Nanos(0)));
-                self.figures.number += 1;
                 self.figures.status = report.map_or(u8::MAX, |report| report.status as u8);
                 self.busy_until = Some(self.tick + self.latency_ticks);
             }

@@ -7,11 +7,9 @@
 pub mod bench;
 pub mod elf;
 pub mod faults;
-pub mod goal;
 pub mod golden;
 pub mod image;
 pub mod in_process;
-pub mod log;
 pub mod mirror;
 pub mod plant;
 pub mod run;

@@ -34,7 +34,7 @@ impl Mirror {
     pub fn new(scenario: &Scenario) -> Result<Self> {
         let memory = vec![Block::EMPTY; scenario.blocks()].leak();
         let mut arena = Arena::new(memory);
-        let Ok(planner) = Planner::new(scenario, &mut arena) else { bail!("no planner for {}", scenario.name) };
+        let Ok(planner) = Planner::new(scenario, &mut arena) else { bail!("no planner for {}", scenario.name()) };
         let plan = PlanSlot::carve(&mut arena, scenario.dims())?;
         let tick_loop = TickLoop::new(scenario, &mut arena)?;
         Ok(Self { planner, tick_loop, plan, solve: 0, states: Vec::new() })

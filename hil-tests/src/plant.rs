@@ -2,15 +2,17 @@
 
 use anyhow::{Context, Result};
 use saltus::memory::{Arena, Block};
-use saltus::model::{Model, Transmission};
+use saltus::model::{BodyId, Model, Transmission};
 use saltus::nalgebra::Vector3;
 use saltus::realtime::Mode;
 use saltus::spatial::Force;
 use saltus::step::{Simulator, StepDims, StepSettings};
 use saltus_control::Scenario;
+use saltus_loaders::{LoadOptions, load};
+use saltus_scenarios::{Judge, Push, Sample, Verdict, plant, pushes, start};
 
 /// Room for contacts: more than the controller has.
-const CONTACTS: usize = 32;
+const CONTACTS: usize = 48;
 
 /// What the motors of the plant were told last.
 #[derive(Clone, Debug)]
@@ -23,11 +25,13 @@ pub struct Orders {
     pub damping: f32,
 }
 
-/// A simulated robot.
+/// A simulated robot: heavier than its controller believes, on more slippery ground.
 pub struct Plant {
     simulator: Simulator<'static, 'static, f32>,
-    scenario: Scenario,
+    double: Model<'static, f64>,
+    push: Option<(BodyId, Push)>,
     tick: u32,
+    tick_s: f64,
     wrenches: Vec<Force<f32>>,
     control: Vec<f32>,
 }
@@ -35,15 +39,22 @@ pub struct Plant {
 impl Plant {
     /// The robot of a scenario in its first state. Its memory is never freed: a run has one plant.
     pub fn new(scenario: &Scenario) -> Result<Self> {
-        let model = *scenario.robot.model;
+        let robot = plant(&load(scenario.task.facts().robot, &LoadOptions::default())?.model);
+        let model = Box::leak(Box::new(robot.cast::<f32>())).model();
+        let double = Box::leak(Box::new(robot)).model();
         let dims = StepDims::of(model, CONTACTS);
         let memory = vec![Block::EMPTY; Simulator::<f32>::blocks(dims)].leak();
         let settings = StepSettings::with_dt(scenario.tick_us as f32 * 1e-6);
         let mut simulator = Simulator::new(model, settings, dims, &mut Arena::new(memory))?;
-        let start = model.find_keyframe(scenario.from).context("the robot lacks the keyframe to start from")?;
-        simulator.set_keyframe(&start)?;
+        let (q, v) = start(scenario.task, double, 0)?;
+        let single = |x: Vec<f64>| x.into_iter().map(|x| x as f32).collect::<Vec<f32>>();
+        simulator.set_state(&single(q), &single(v))?;
+        let push = pushes(scenario.task, 0, None)
+            .map(|push| Ok::<_, anyhow::Error>((model.find_body(push.body).context("no such body")?, push)))
+            .transpose()?;
         let wrenches = vec![Force::ZERO; model.bodies.len()];
-        Ok(Self { simulator, scenario: *scenario, tick: 0, wrenches, control: vec![0.0; model.nu()] })
+        let tick_s = f64::from(scenario.tick_us) * 1e-6;
+        Ok(Self { simulator, double, push, tick: 0, tick_s, wrenches, control: vec![0.0; model.nu()] })
     }
 
     /// Configuration and velocity.
@@ -53,10 +64,9 @@ impl Plant {
 
     /// One tick under the given orders.
     pub fn step(&mut self, orders: &Orders) -> Result<()> {
-        let model = *self.scenario.robot.model;
         self.control.copy_from_slice(&orders.u);
         match orders.mode {
-            Mode::Damping => damp(model, self.simulator.v(), orders.damping, &mut self.control),
+            Mode::Damping => damp(self.simulator.model(), self.simulator.v(), orders.damping, &mut self.control),
             Mode::Stop => self.control.fill(0.0),
             _ => {}
         }
@@ -66,15 +76,37 @@ impl Plant {
         Ok(())
     }
 
-    /// The push of the scenario, in the frame of the first body.
+    /// Shows the present state to the judge.
+    pub fn show(&self, judge: &mut Judge) {
+        let (q, v) = self.doubled();
+        judge.watch(&self.sample(&q, &v), self.tick_s);
+    }
+
+    /// What the judge says at the end.
+    pub fn verdict(&self, judge: &Judge) -> Verdict {
+        let (q, v) = self.doubled();
+        judge.finish(self.double, &self.sample(&q, &v))
+    }
+
+    fn doubled(&self) -> (Vec<f64>, Vec<f64>) {
+        let double = |x: &[f32]| x.iter().copied().map(f64::from).collect();
+        (double(self.simulator.q()), double(self.simulator.v()))
+    }
+
+    /// None of these robots has a tool.
+    fn sample<'s>(&self, q: &'s [f64], v: &'s [f64]) -> Sample<'s> {
+        let time_s = f64::from(self.tick) * self.tick_s;
+        Sample { time_s, q, v, tool_world: Vector3::zeros(), force_n: 0.0 }
+    }
+
+    /// The push of the scenario, in the frame of the body.
     fn push(&mut self) {
-        let Some((first, count, force)) = self.scenario.push else { return };
-        let active = (first..first + count).contains(&self.tick);
-        let world = if active { Vector3::from(force) } else { Vector3::zeros() };
-        let rotation = self.simulator.work().dynamics.kinematics.placement[1].rotation;
-        if let Some(wrench) = self.wrenches.first_mut() {
-            *wrench = Force { linear: rotation.transpose() * world, angular: Vector3::zeros() };
-        }
+        let Some((body, push)) = &self.push else { return };
+        let since = f64::from(self.tick) * self.tick_s - push.start_s;
+        let active = (0.0..push.duration_s).contains(&since);
+        let world = if active { push.force_world.map(|x| x as f32) } else { Vector3::zeros() };
+        let rotation = self.simulator.work().dynamics.kinematics.placement[body.index()].rotation;
+        self.wrenches[body.index() - 1] = Force { linear: rotation.transpose() * world, angular: Vector3::zeros() };
     }
 }
 

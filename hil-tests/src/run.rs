@@ -8,11 +8,11 @@ use saltus::mpc::Nanos;
 use saltus::realtime::Mode;
 use saltus_control::messages::{CommandMessage, LinkFigures, STAGES, SolveFigures, StateMessage, Summary};
 use saltus_control::{FRAME_BYTES, Scenario};
+use saltus_scenarios::{Judge, Verdict};
 use serde::Serialize;
 
 use crate::bench::COUNTER_NS;
 use crate::faults::{Faulty, Injected, Rates};
-use crate::goal::Goal;
 use crate::mirror::Mirror;
 use crate::plant::{Orders, Plant};
 use crate::target::Target;
@@ -114,13 +114,13 @@ pub fn run(
     target: &mut dyn Target,
     mut progress: impl FnMut(u32),
 ) -> Result<Outcome> {
-    let ticks = options.ticks.unwrap_or(scenario.ticks);
+    let ticks = options.ticks.unwrap_or(scenario.ticks());
     let mut session = Session::new(scenario, options, ticks)?;
     let mut memory = [0; FRAME_BYTES];
     let mut receiver = Receiver::new(&mut memory);
     for tick in 0..ticks {
         progress(tick);
-        session.tick(tick, target, &mut receiver).with_context(|| format!("{} at tick {tick}", scenario.name))?;
+        session.tick(tick, target, &mut receiver).with_context(|| format!("{} at tick {tick}", scenario.name()))?;
     }
     let (words, code) = target.finish()?;
     ensure!(code.is_none_or(|code| code == 0), "the image ended with exit code {code:?}");
@@ -134,7 +134,7 @@ struct Session<'s> {
     plant: Plant,
     mirror: Mirror,
     wires: [Faulty; 2],
-    goal: Goal,
+    judge: Judge,
     orders: Orders,
     silent_ticks: u32,
     solves: Vec<SolveFigures>,
@@ -158,7 +158,7 @@ impl<'s> Session<'s> {
             plant: Plant::new(scenario)?,
             mirror: Mirror::new(scenario)?,
             wires: [Faulty::new(options.faults, SEEDS[0]), Faulty::new(Rates { nan: 0.0, ..deaf }, SEEDS[1])],
-            goal: Goal::new(scenario, ticks),
+            judge: Judge::new(scenario.task, f64::from(ticks) * f64::from(scenario.tick_us) * 1e-6),
             orders: Orders { mode: Mode::Stop, u: vec![0.0; scenario.robot.model.nu()], damping: 0.0 },
             silent_ticks: 0,
             solves: Vec::new(),
@@ -181,8 +181,9 @@ impl<'s> Session<'s> {
         let clean = self.is_clean(tick);
         let heard = if clean { self.wires[1].pass_clean(&answer) } else { self.wires[1].pass(&answer) };
         self.obey(&heard, now, receiver);
-        self.goal.observe(self.plant.state().0);
-        self.plant.step(&self.orders)
+        self.plant.step(&self.orders)?;
+        self.plant.show(&mut self.judge);
+        Ok(())
     }
 
     /// What arrives at the target in a tick.
@@ -262,7 +263,7 @@ impl<'s> Session<'s> {
         let to_plant = Direction { injected: self.wires[1].injected(), counted: heard };
         let counted = to_target.is_counted() && to_plant.is_counted();
         Ok(Outcome {
-            scenario: self.scenario.name.to_owned(),
+            scenario: self.scenario.name().to_owned(),
             ticks: self.ticks,
             solves: self.solves.len() as u32,
             misses: self.solves.iter().filter(late).count() as u32 + late_tick,
@@ -282,7 +283,10 @@ impl<'s> Session<'s> {
             },
             modes: self.modes,
             damping_after_us: self.damping_after_us,
-            missed_goal: self.goal.missing(),
+            missed_goal: match self.plant.verdict(&self.judge) {
+                Verdict::Success => None,
+                Verdict::Failure(reason) => Some(reason),
+            },
         })
     }
 }

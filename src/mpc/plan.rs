@@ -6,6 +6,7 @@ use crate::linalg::{MatMut, MatRef, padded, partial_dot};
 use crate::memory::carved;
 use crate::model::{Dims, Model, configuration};
 use crate::scalar::Real;
+use crate::step::{NextState, StepInput};
 
 carved! {
     /// x*, u* and K at each node, from a moment in time on. Written by [`Mpc::solve`](super::Mpc::solve).
@@ -99,14 +100,14 @@ impl<T: Real> Plan<'_, T> {
         MatMut::with_stride(&mut self.gain[at], nu, 2 * nv, padded(2 * nv))
     }
 
-    /// Configuration and velocity of node `k` and, to be written, of the next node.
-    pub(super) fn around(&mut self, k: usize) -> (&[T], &[T], &[T], (&mut [T], &mut [T])) {
+    /// What the step from node `k` starts from and, to be written, where it leads.
+    pub(super) fn around(&mut self, k: usize) -> (StepInput<'_, T>, NextState<'_, T>) {
         let nodes = self.time_s.len();
         let (nq, nv) = (self.q.len() / nodes.max(1), self.v.len() / nodes.max(1));
         let (q, next_q) = self.q.split_at_mut((k + 1) * nq);
         let (v, next_v) = self.v.split_at_mut((k + 1) * nv);
         let u = &self.u[part(self.u.len(), nodes.saturating_sub(1), k)];
-        (&q[k * nq..], &v[k * nv..], u, (&mut next_q[..nq], &mut next_v[..nv]))
+        (StepInput::new(&q[k * nq..], &v[k * nv..], u), NextState { q: &mut next_q[..nq], v: &mut next_v[..nv] })
     }
 
     /// Makes this plan a copy of another one of the same size.

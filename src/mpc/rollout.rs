@@ -8,7 +8,7 @@ use crate::dynamics;
 use crate::linalg::partial_dot;
 use crate::model::configuration;
 use crate::scalar::Real;
-use crate::step::{NextState, StepInput, step};
+use crate::step::step;
 
 impl<T: Real<Plain = T>, S: Solver<T> + Copy, C: Clock> Pass<'_, '_, '_, T, S, C> {
     /// Follows the committed policy from the measured state into the candidate; the cost of what comes out.
@@ -83,9 +83,8 @@ impl<T: Real<Plain = T>, S: Solver<T> + Copy, C: Clock> Pass<'_, '_, '_, T, S, C
         let mut settings = self.settings.step;
         settings.dt_s = m.dt_s[k];
         settings.substeps = 1;
-        let (q, v, u, (next_q, next_v)) = m.candidate.around(k);
-        let input = StepInput::new(q, v, u);
-        let report = step(self.model, &input, &settings, NextState { q: next_q, v: next_v }, &mut m.step)?;
+        let (input, next) = m.candidate.around(k);
+        let report = step(self.model, &input, &settings, next, &mut m.step)?;
         if report.outcome.status == SolverStatus::Converged {
             m.warm.save(k, &m.step);
         } else {

@@ -307,7 +307,7 @@ impl<T: Real<Plain = T>, S: Solver<T> + Copy, C: Clock> Pass<'_, '_, '_, T, S, C
                 Some(_) => {}
                 None => {
                     regularization = (regularization * schedule.factor).max(schedule.least);
-                    if !(regularization <= schedule.most) {
+                    if regularization > schedule.most {
                         return Ok(Status::Stalled);
                     }
                 }

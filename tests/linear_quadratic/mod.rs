@@ -55,11 +55,18 @@ fn terms() -> [Term<'static, f64>; 3] {
     ]
 }
 
-/// Riccati's recursion in plain matrices: controls, states and gains from `x0`.
-fn riccati(
-    steps: &[(f64, DMatrix<f64>, DMatrix<f64>, DVector<f64>)],
-    x0: &DVector<f64>,
-) -> (Vec<DVector<f64>>, Vec<DVector<f64>>, Vec<DMatrix<f64>>) {
+/// Duration, A, B and c of a step.
+type Linear = (f64, DMatrix<f64>, DMatrix<f64>, DVector<f64>);
+
+/// The answer to a linear-quadratic problem.
+struct Optimum {
+    controls: Vec<DVector<f64>>,
+    states: Vec<DVector<f64>>,
+    gains: Vec<DMatrix<f64>>,
+}
+
+/// Riccati's recursion in plain matrices, from `x0`.
+fn riccati(steps: &[Linear], x0: &DVector<f64>) -> Optimum {
     let goal = DVector::from_vec(vec![0.5, -0.3, 0.0, 0.0]);
     let weigh = |q: f64, v: f64| DMatrix::from_diagonal(&DVector::from_vec(vec![q, q, v, v]));
     let mut p = weigh(7.0, 1.0);
@@ -84,7 +91,7 @@ fn riccati(
         controls.push(u);
         states.push(x.clone());
     }
-    (controls, states, laws.into_iter().map(|(gain, _)| gain).collect())
+    Optimum { controls, states, gains: laws.into_iter().map(|(gain, _)| gain).collect() }
 }
 
 fn planned(robot: &OwnedModel<f64>, settings: MpcSettings<f64>, check: impl Fn(&Mpc<'_, '_, f64>, Status)) {
@@ -109,7 +116,7 @@ fn one_iteration_is_riccatis_solution() {
             (dt_s, a, b, c)
         })
         .collect();
-    let (controls, states, gains) = riccati(&steps, &DVector::from_vec(vec![0.1, 0.4, -0.2, 0.6]));
+    let Optimum { controls, states, gains } = riccati(&steps, &DVector::from_vec(vec![0.1, 0.4, -0.2, 0.6]));
     for start in [Start::Rollout, Start::Gaps] {
         let mut settings = MpcSettings { spacing, start, max_iterations: 1, ..settings() };
         (settings.regularization.initial, settings.regularization.least) = (0.0, 0.0);
