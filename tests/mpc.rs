@@ -2,13 +2,16 @@
 
 mod linear_quadratic;
 
+use std::cell::Cell;
+
 use nalgebra::Vector3;
 use saltus::derivatives::Gradient;
 use saltus::kinematics::Target;
 use saltus::memory::{Arena, Block};
 use saltus::model::{GeometryId, Model, OwnedModel, configuration};
 use saltus::mpc::{
-    Budget, Dofs, Measured, Moving, Mpc, MpcDims, MpcSettings, Nanos, Residual, Spacing, Stopped, Task, Term,
+    Budget, Clock, Dofs, Measured, Moving, Mpc, MpcDims, MpcSettings, Nanos, Residual, Spacing, Status, Stopped, Task,
+    Term,
 };
 use saltus::step::{StepDims, StepSettings};
 use saltus_cli::states;
@@ -182,4 +185,67 @@ fn gradients_of_the_normal_force_equal_differences_inside_a_mode() {
         println!("speed {speed}: cost {value:.3}, largest entry {size:.1e}, error {worst:.1e}");
         assert!(worst < TOLERANCE, "speed {speed}: {worst:e}");
     }
+}
+
+/// A clock that moves on by one with every look at it, and counts them.
+struct Counting(Cell<u64>);
+
+impl Clock for Counting {
+    fn now(&self) -> Nanos {
+        self.0.set(self.0.get() + 1);
+        Nanos(self.0.get())
+    }
+}
+
+/// Looks at the clock within the work of one node: what may still be done after the deadline.
+const LOOKS_PER_NODE: u64 = 16;
+
+#[test]
+fn a_deadline_at_any_moment_ends_the_solve_within_one_node_and_leaves_a_whole_plan() {
+    let owned = robot("cartpole");
+    let model = owned.model();
+    let (start, upright) = ([0.1, 2.5], model.find_keyframe("upright").unwrap());
+    let terms = [
+        Term::new(Residual::Posture { dofs: Dofs::ALL, reference: upright.q }, 1.0).at_end(5.0),
+        Term::new(Residual::Control { reference: &[] }, 0.1),
+    ];
+    let (task, horizon) = (Task::new(&terms), 6);
+    let dims = MpcDims::new(StepDims::of(model, 1), horizon, 2);
+    let solve = |deadline: u64| {
+        let mut memory = vec![Block::EMPTY; Mpc::<f64>::blocks(dims)];
+        let settings = MpcSettings { max_iterations: 3, tolerance: 0.0, ..settings() };
+        let mut mpc = Mpc::new(model, settings, dims, &mut Arena::new(&mut memory)).unwrap();
+        let clock = Counting(Cell::new(0));
+        let budget = Budget { clock: &clock, deadline: Nanos(deadline) };
+        let report = mpc.solve(&task, measured(&start, &[0.0; 2]), budget).unwrap();
+        let controls: Vec<f64> = (0..horizon).flat_map(|k| mpc.plan().u(k).to_vec()).collect();
+        let states: Vec<f64> = (0..=horizon).flat_map(|k| [mpc.plan().q(k), mpc.plan().v(k)].concat()).collect();
+        (report.status, clock.0.get(), (controls, states))
+    };
+    let (status, looks, last) = solve(u64::MAX);
+    assert_eq!(status, Status::IterationLimit);
+    let mut plans: Vec<(Vec<f64>, Vec<f64>)> = Vec::new();
+    for deadline in 0..looks - 1 {
+        let (status, used, plan) = solve(deadline);
+        if status == Status::DeadlineReached {
+            assert!(used <= deadline.max(1) + LOOKS_PER_NODE, "deadline {deadline}, {used} looks at the clock");
+        }
+        if plans.last() != Some(&plan) {
+            plans.push(plan);
+        }
+    }
+    // The start, the first rollout, and one plan for each iteration: never anything between them.
+    println!("{looks} looks at the clock, {} plans", plans.len());
+    assert_eq!(plans.len(), 5);
+    assert_eq!(plans.last(), Some(&last));
+}
+
+#[test]
+fn control_rates_are_weighed_as_the_quadratic_program_has_it() {
+    /// Where the promised decrease ends below rounding.
+    const TOLERANCE: f64 = 1e-6;
+    let rate = Residual::ControlRate;
+    let smooth = linear_quadratic::with_rate(rate, 2e-5);
+    println!("{smooth:e}");
+    assert!(smooth < TOLERANCE, "{smooth:e}");
 }

@@ -92,7 +92,7 @@ const WALKING: Tuning = Tuning {
     dt_s: 0.03,
     kappa: 9e-3,
     contact_margin_m: 0.08,
-    along: 0.3,
+    along: 0.5,
     height: 15.0,
     position: 32.0,
     orientation: 13.0,

@@ -3,6 +3,7 @@
 //! Nothing but the gains is kept of a node, so the memory does not grow with derivatives along the horizon.
 
 use super::backward::{Answer, BackwardError, Demand};
+use super::clock::Stopwatch;
 use super::solve::{Halt, Pass};
 use super::{Clock, Expansion, Neighbours, Node, cost};
 use crate::contact::{Solver, SolverStatus};
@@ -10,7 +11,7 @@ use crate::derivatives::{Quality, differentiate};
 use crate::dynamics;
 use crate::model::configuration;
 use crate::scalar::Real;
-use crate::step::{NextState, StepInput, step};
+use crate::step::{NextState, StepInput, step_watched};
 
 /// What a backward pass found.
 #[derive(Clone, Copy, Debug)]
@@ -87,7 +88,9 @@ impl<T: Real<Plain = T>, S: Solver<T> + Copy, C: Clock> Pass<'_, '_, '_, T, S, C
         let mut input = StepInput::new(m.committed.q(k), m.committed.v(k), m.committed.u(k));
         input.force = m.disturbance;
         let next = NextState { q: m.next_q, v: m.next_v };
-        let report = step(self.model, &input, &settings, next, &mut m.step)?;
+        let mut watch = Stopwatch::start(self.clock);
+        let report = step_watched(self.model, (&input, &settings), next, &mut m.step, &mut watch)?;
+        self.report.times.note(&watch);
         if report.outcome.status == SolverStatus::Converged {
             m.warm.save(k, &m.step);
         } else {

@@ -2,6 +2,7 @@
 
 use core::fmt;
 
+use super::clock::Stopwatch;
 use crate::derivatives::Quality;
 use crate::input::InputError;
 use crate::scalar::Real;
@@ -139,6 +140,17 @@ pub struct Times {
     pub backward: u64,
     /// Trials of step lengths.
     pub line_search: u64,
-    /// All of it.
+    /// Finding contacts, in all steps of the stages above.
+    pub collision: u64,
+    /// Assembling and solving contact problems, in all steps of the stages above.
+    pub contact: u64,
+    /// All of the solve.
     pub total: u64,
+}
+
+impl Times {
+    pub(super) fn note<C>(&mut self, step: &Stopwatch<'_, C>) {
+        self.collision += step.collision;
+        self.contact += step.contact;
+    }
 }

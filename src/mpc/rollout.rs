@@ -1,5 +1,6 @@
 //! Forward passes: the old policy from the measured state, and trials of a new one.
 
+use super::clock::Stopwatch;
 use super::plan::clamp;
 use super::solve::{Halt, Pass};
 use super::{Clock, Neighbours, Node, Plan, Sum, cost};
@@ -8,7 +9,7 @@ use crate::dynamics;
 use crate::linalg::partial_dot;
 use crate::model::configuration;
 use crate::scalar::Real;
-use crate::step::step;
+use crate::step::step_watched;
 
 impl<T: Real<Plain = T>, S: Solver<T> + Copy, C: Clock> Pass<'_, '_, '_, T, S, C> {
     /// Follows the committed policy from the measured state into the candidate; the cost of what comes out.
@@ -85,7 +86,9 @@ impl<T: Real<Plain = T>, S: Solver<T> + Copy, C: Clock> Pass<'_, '_, '_, T, S, C
         settings.substeps = 1;
         let (mut input, next) = m.candidate.around(k);
         input.force = m.disturbance;
-        let report = step(self.model, &input, &settings, next, &mut m.step)?;
+        let mut watch = Stopwatch::start(self.clock);
+        let report = step_watched(self.model, (&input, &settings), next, &mut m.step, &mut watch)?;
+        self.report.times.note(&watch);
         if report.outcome.status == SolverStatus::Converged {
             m.warm.save(k, &m.step);
         } else {

@@ -13,6 +13,7 @@ mod report;
 mod settings;
 mod simulator;
 mod warm;
+mod watch;
 mod workspace;
 
 use crate::collision;
@@ -31,6 +32,7 @@ pub use report::{ContactReport, StepReport};
 pub use settings::{Gradient, StepSettings};
 pub use simulator::Simulator;
 pub(crate) use warm::{WarmDims, WarmStore};
+pub use watch::{Part, Watch};
 pub use workspace::Step;
 
 /// Takes one step of `settings.dt_s`, in `settings.substeps` parts.
@@ -71,6 +73,17 @@ pub fn step<T: Real, S: Solver<T>>(
     next: NextState<'_, T>,
     work: &mut Step<'_, T>,
 ) -> Result<StepReport<T>, StepError> {
+    step_watched(model, (input, settings), next, work, &mut ())
+}
+
+/// The same, and `watch` is told which part of it has passed.
+pub fn step_watched<T: Real, S: Solver<T>>(
+    model: Model<'_, T>,
+    (input, settings): (&StepInput<'_, T>, &StepSettings<T, S>),
+    next: NextState<'_, T>,
+    work: &mut Step<'_, T>,
+    watch: &mut impl Watch,
+) -> Result<StepReport<T>, StepError> {
     input.check(model, settings, &next, work)?;
     work.q.copy_from_slice(input.q);
     work.v.copy_from_slice(input.v);
@@ -79,11 +92,15 @@ pub fn step<T: Real, S: Solver<T>>(
     let mut report = StepReport::default();
     for _ in 0..parts {
         dynamics::update(model, work.q, work.v, &mut work.dynamics)?;
+        watch.passed(Part::Dynamics);
         report.detected =
             collision::detect(model, &work.dynamics.kinematics, settings.contact_margin_m, &mut work.collision)?;
+        watch.passed(Part::Collision);
         motors::apply(model, input, dt_s, work);
         predict_free_velocity(model, dt_s, work)?;
+        watch.passed(Part::Dynamics);
         hold_constraints(model, dt_s, settings, &mut report, work);
+        watch.passed(Part::Contact);
         advance(model, dt_s, work)?;
     }
     if !work.q.iter().chain(&*work.v).all(|x| x.is_finite()) {

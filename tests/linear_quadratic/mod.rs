@@ -95,12 +95,20 @@ fn riccati(steps: &[Linear], x0: &DVector<f64>) -> Optimum {
 }
 
 fn planned(robot: &OwnedModel<f64>, settings: MpcSettings<f64>, check: impl Fn(&Mpc<'_, '_, f64>, Status)) {
+    planned_for(robot, settings, &terms(), check);
+}
+
+fn planned_for(
+    robot: &OwnedModel<f64>,
+    settings: MpcSettings<f64>,
+    terms: &[Term<'_, f64>],
+    check: impl Fn(&Mpc<'_, '_, f64>, Status),
+) {
     let model = robot.model();
-    let dims = MpcDims::new(StepDims::of(model, 1), HORIZON, 3);
+    let dims = MpcDims::new(StepDims::of(model, 1), HORIZON, 4);
     let mut memory = vec![Block::EMPTY; Mpc::<f64>::blocks(dims)];
     let mut mpc = Mpc::new(model, settings, dims, &mut Arena::new(&mut memory)).unwrap();
-    let terms = terms();
-    let report = mpc.solve(&Task::new(&terms), measured(&[0.1, 0.4], &[-0.2, 0.6]), FOREVER).unwrap();
+    let report = mpc.solve(&Task::new(terms), measured(&[0.1, 0.4], &[-0.2, 0.6]), FOREVER).unwrap();
     check(&mpc, report.status);
 }
 
@@ -140,7 +148,7 @@ fn one_iteration_is_riccatis_solution() {
 
 /// The same problem as one over all controls, min ½ uᵀ H u + gᵀ u within bounds, solved by coordinate descent to
 /// rounding: slow, and independent of the backward pass.
-fn bounded(robot: &OwnedModel<f64>, dt_s: f64, bound: f64) -> Vec<f64> {
+fn bounded(robot: &OwnedModel<f64>, dt_s: f64, bound: f64, rate: f64) -> Vec<f64> {
     let (a, b, c) = linear_step(robot, dt_s);
     let goal = DVector::from_vec(vec![0.5, -0.3, 0.0, 0.0]);
     let n = 2 * HORIZON;
@@ -155,6 +163,16 @@ fn bounded(robot: &OwnedModel<f64>, dt_s: f64, bound: f64) -> Vec<f64> {
             by_u = &a * &by_u;
             by_u.view_mut((0, 2 * k), (4, 2)).copy_from(&b);
             x = &a * &x + &c;
+        }
+    }
+    // ½ rate Δt ‖(u − u before) / Δt‖², from zero controls on.
+    for i in 0..n {
+        let weight = rate / dt_s;
+        h[(i, i)] += weight;
+        if i >= 2 {
+            h[(i - 2, i - 2)] += weight;
+            h[(i, i - 2)] -= weight;
+            h[(i - 2, i)] -= weight;
         }
     }
     let mut u = DVector::<f64>::zeros(n);
@@ -178,7 +196,7 @@ fn with_bounds_it_is_the_solution_of_the_quadratic_program() {
     const TOLERANCE: f64 = 1e-7; // Where the curvature is 1e-3, the cost cannot tell controls apart by less.
     let bound = 2.0;
     let robot = carts(bound);
-    let expected = bounded(&robot, 0.02, bound);
+    let expected = bounded(&robot, 0.02, bound, 0.0);
     let held = expected.iter().filter(|u| u.abs() == bound).count();
     assert!(held > 5 && held < 2 * HORIZON - 5, "{held} controls at their bound do not test much");
     planned(&robot, MpcSettings { tolerance: 1e-15, ..settings() }, |mpc, status| {
@@ -191,4 +209,22 @@ fn with_bounds_it_is_the_solution_of_the_quadratic_program() {
         println!("{status}, {held} at their bound: {worst:e}");
         assert!(worst < TOLERANCE, "{worst:e}");
     });
+}
+
+/// Largest difference of the controls to those of the quadratic program when their rate costs as well.
+pub fn with_rate(rate: Residual<'static, f64>, weight: f64) -> f64 {
+    let robot = carts(1e6);
+    let expected = bounded(&robot, 0.02, 1e6, weight);
+    let [posture, velocity, control] = terms();
+    let terms = [posture, velocity, control, Term::new(rate, weight)];
+    let worst = std::cell::Cell::new(0.0_f64);
+    let settings = MpcSettings { tolerance: 1e-16, max_iterations: 3000, ..settings() };
+    planned_for(&robot, settings, &terms, |mpc, _| {
+        for k in 0..HORIZON {
+            for i in 0..2 {
+                worst.set(worst.get().max((mpc.plan().u(k)[i] - expected[2 * k + i]).abs()));
+            }
+        }
+    });
+    worst.get()
 }

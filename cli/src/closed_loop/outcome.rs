@@ -67,6 +67,8 @@ impl Outcome {
         sum.cost += one.cost;
         sum.backward += one.backward;
         sum.line_search += one.line_search;
+        sum.collision += one.collision;
+        sum.contact += one.contact;
         sum.total += one.total;
     }
 

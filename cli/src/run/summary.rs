@@ -138,6 +138,8 @@ impl Summary {
             ("cost", sum(|times| times.cost)),
             ("backward", sum(|times| times.backward)),
             ("line_search", sum(|times| times.line_search)),
+            ("collision", sum(|times| times.collision)),
+            ("contact", sum(|times| times.contact)),
             ("total", sum(|times| times.total)),
         ]
         .into()

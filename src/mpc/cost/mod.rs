@@ -148,7 +148,8 @@ pub enum Residual<'t, T> {
         reference: &'t [T],
     },
     /// (u − u before) / Δt, from the control applied when the plan starts on. Its neighbours in time enter the curvature
-    /// as a bound, so that no node needs to know another.
+    /// as a bound, so that no node needs to know another: the optimum is the same, but where this term outweighs the
+    /// others by far it takes many iterations to get there.
     ControlRate,
     /// Position of a body or frame in the world.
     Position {
