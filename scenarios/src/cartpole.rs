@@ -22,7 +22,7 @@ pub const DOUBLE: Facts = Facts {
     name: "double-cartpole-swingup",
     about: "a cart swings up two poles, one on the other",
     robot: "double_cartpole",
-    seconds: 10.0,
+    seconds: 20.0,
     horizon: 50,
     contacts: 1,
     period_s: 0.01,

@@ -169,7 +169,11 @@ impl Summary {
             let us = stages_us[name];
             println!("{:<14} {us:>12.1} {:>5.1} %", name.replace('_', " "), 100.0 * us / total);
         }
-        println!("{:<14} {:>12.1}\n", "total", stages_us["total"]);
+        println!("{:<14} {:>12.1}", "total", stages_us["total"]);
+        println!(
+            "of it, collision {:.1} and contact {:.1} in all steps\n",
+            stages_us["collision"], stages_us["contact"]
+        );
         match (self.runs.as_slice(), failures.as_slice()) {
             ([(_, run)], _) if run.stopped => println!("stopped after {:.2} s, no verdict", run.time_s),
             ([_], []) => println!("success"),
