@@ -89,7 +89,6 @@ impl<T: Real> Solver<T> for Newton<T> {
             impulses,
             velocity,
             scratch,
-            rounding: rounding(problem),
             best: None,
             outcome: Outcome::default(),
             stage: Stage::Leap,
@@ -98,9 +97,10 @@ impl<T: Real> Solver<T> for Newton<T> {
             search.velocity.copy_from_slice(problem.free_velocity);
             return search.finish(self.tolerance, modes);
         }
-        let mut solved = search.is_solved(self.tolerance);
+        let warm = search.exact_residual();
+        let mut solved = search.is_within(warm, self.tolerance);
         if !solved {
-            if !search.is_close(self.tolerance) {
+            if !search.is_close(warm, self.tolerance) {
                 search.sweep(self.sweeps);
             }
             solved = search.iterate(self, self.iterations.min(1));
@@ -128,15 +128,13 @@ struct Search<'s, 'p, 'a, T> {
     impulses: &'s mut [T],
     velocity: &'s mut [T],
     scratch: &'s mut Scratch<'a, T>,
-    /// What a rounding of the velocities may make of the residual: no solver gets below.
-    rounding: T,
     /// Residual of `scratch.best`.
     best: Option<T>,
     outcome: Outcome<T>,
     stage: Stage,
 }
 
-/// Half a unit in the last place of the largest free velocity, as an impulse.
+/// Half a unit in the last place of the largest free velocity, as an impulse: no solver gets below it.
 fn rounding<T: Real>(problem: &Problem<'_, T>) -> T {
     let largest = problem.constraints.iter().fold(T::ZERO, |largest, constraint| {
         largest.max(problem.stiffness(constraint) * super::largest(&problem.free_velocity[constraint.rows()]))
@@ -167,21 +165,19 @@ impl<T: Real> Search<'_, '_, '_, T> {
         rests
     }
 
-    /// Whether the impulses are a solution as they are: a warm start at rest often is.
-    fn is_solved(&mut self, tolerance: T) -> bool {
+    /// The residual of the impulses as they are, with their velocities computed anew.
+    fn exact_residual(&mut self) -> T {
         self.problem.velocity(self.impulses, self.velocity);
-        let residual = natural_residual(self.problem, self.impulses, self.velocity);
-        self.is_within(residual, tolerance)
+        natural_residual(self.problem, self.impulses, self.velocity)
     }
 
     fn is_within(&self, residual: T, tolerance: T) -> bool {
         let within = |tolerance: T| super::is_within(residual, self.impulses, tolerance);
-        within(tolerance) || residual <= self.rounding && within(T::from_f64(ROUNDED) * tolerance)
+        within(tolerance) || within(T::from_f64(ROUNDED) * tolerance) && residual <= rounding(self.problem)
     }
 
     /// Whether the warm start is so good that the modes need no sweeps to be right, but not so good that sweeps may do.
-    fn is_close(&self, tolerance: T) -> bool {
-        let residual = natural_residual(self.problem, self.impulses, self.velocity);
+    fn is_close(&self, residual: T, tolerance: T) -> bool {
         let within = |tolerance: T| super::is_within(residual, self.impulses, tolerance);
         within(T::from_f64(CLOSE)) && !within(T::from_f64(NEARLY) * tolerance)
     }
@@ -212,7 +208,10 @@ impl<T: Real> Search<'_, '_, '_, T> {
     /// Whether a residual is within the tolerance, and still is once the velocities are computed anew: sweeps and steps
     /// carry them along, with a little rounding each.
     fn confirms(&mut self, residual: T, tolerance: T) -> bool {
-        self.is_within(residual, tolerance) && self.is_solved(tolerance)
+        self.is_within(residual, tolerance) && {
+            let exact = self.exact_residual();
+            self.is_within(exact, tolerance)
+        }
     }
 
     /// The proximal term of an iteration. The first step goes for the solution at once; later ones tread more carefully
