@@ -7,7 +7,7 @@ use saltus::memory::{Arena, Block};
 use saltus::model::{
     ActuatorSpec, BodySpec, ClosureSpec, GeometrySpec, JointSpec, Model, ModelBuilder, STANDARD_GRAVITY, Shape,
 };
-use saltus::spatial::{Force, Inertia, Placement};
+use saltus::spatial::{Force, Inertia, Placement, Symmetric3};
 use saltus::step::{Simulator, StepSettings};
 use saltus_testkit::{RandomControls, builtin_robot, simulator};
 
@@ -170,6 +170,62 @@ fn translation_and_spin_of_a_slider_stop_at_the_same_time() {
             linear_rests
         });
         assert!(stopped, "still at {last:?}");
+    }
+}
+
+/// A flat disc of 1 kg and radius `RING`, which stands on four points of its rim. Its center of mass is at the height of
+/// the ground, so that friction does not tip it.
+fn disc(friction: f64) -> Sim {
+    const HALF: f64 = 0.01;
+    let (across, axial) = (0.25 * RING * RING, 0.5 * RING * RING);
+    let low = Vector3::new(0.0, 0.0, -HALF);
+    let rotational = Symmetric3 { xx: across, xy: 0.0, xz: 0.0, yy: across, yz: 0.0, zz: axial };
+    let skin = GeometrySpec::new("disc", Shape::Cylinder { radius: RING, half_length: HALF }).friction(friction);
+    let body =
+        BodySpec::new("disc", JointSpec::free_flyer()).inertia(Inertia::new(1.0, low, rotational)).geometry(skin);
+    let mut sim = start(&ModelBuilder::new().geometry("world", floor(friction)).body(body), 0.0005);
+    sim.set_state(&at(0.0, 0.0, HALF), &[0.0; 6]).unwrap();
+    sim
+}
+
+/// Speed and spin of a disc that slides on its rim, by the equations of motion with friction integrated around the rim.
+fn rim_motion(mut speed: f64, mut spin: f64, friction: f64, time: f64) -> [f64; 2] {
+    const STEPS: usize = 4000;
+    const ANGLES: usize = 360;
+    let h = time / STEPS as f64;
+    for _ in 0..STEPS {
+        let (mut force, mut torque) = (0.0, 0.0);
+        for k in 0..ANGLES {
+            let (sin, cos) = (std::f64::consts::TAU * (k as f64 + 0.5) / ANGLES as f64).sin_cos();
+            let (x, y) = (speed - RING * spin * sin, RING * spin * cos);
+            force -= x / x.hypot(y) / ANGLES as f64;
+            torque -= RING * (y * cos - x * sin) / x.hypot(y) / ANGLES as f64;
+        }
+        speed += h * friction * STANDARD_GRAVITY * force;
+        spin += h * friction * STANDARD_GRAVITY * torque / (0.5 * RING * RING);
+    }
+    [speed, spin]
+}
+
+#[test]
+fn a_spinning_disc_slides_on_as_the_friction_around_its_rim_has_it() {
+    const FRICTION: f64 = 0.3;
+    // However four points share the weight, over a turn each meets the friction of the whole rim; here the velocities
+    // change by some percent in a turn.
+    const PER_TURN: f64 = 0.01;
+    for (speed, spin, time) in [(0.2, 60.0, 0.5), (0.5, 80.0, 0.8), (1.0, 50.0, 0.3)] {
+        let mut sim = disc(FRICTION);
+        let q = sim.q().to_vec();
+        sim.set_state(&q, &[speed, 0.0, 0.0, 0.0, 0.0, spin]).unwrap();
+        run(&mut sim, (time / 0.0005_f64).round() as usize);
+        // The origin is above the center of mass, and the disc does not tip.
+        let [linear, angular] = world_velocity(&sim, 0);
+        let expected = rim_motion(speed, spin, FRICTION, time);
+        for (now, expected) in [linear.x, angular.z].into_iter().zip(expected) {
+            assert!((now / expected - 1.0).abs() < PER_TURN, "{now} instead of {expected} from {speed}, {spin}");
+        }
+        let contacts: Vec<_> = sim.work().contacts().collect();
+        assert!(contacts.len() == 4 && contacts.iter().all(|contact| contact.mode != Mode::Stick), "{contacts:?}");
     }
 }
 

@@ -78,10 +78,18 @@ pub fn detect<T: Real>(
         return Err(InputError::Length { what: "pairs", expected, got: model.pairs.len() });
     }
     place(model, kinematics, out);
-    for (index, pair) in model.pairs.iter().enumerate() {
-        if are_near(pair, out.bound, out.placement, margin_m) {
-            let manifold = meet(model, pair, out.placement, margin_m);
-            out.keep(index as u16, &manifold);
+    let mut index = 0;
+    // Pairs come in the order of their first geometry, whose bound serves many.
+    while let Some(first) = model.pairs.get(index) {
+        let a = out.bound.get(first.a.index()).copied().unwrap_or_default();
+        let a = Bound { reach: a.reach + margin_m, ..a };
+        while let Some(pair) = model.pairs.get(index).filter(|pair| pair.a == first.a) {
+            let b = out.bound.get(pair.b.index());
+            if b.is_some_and(|b| are_near(&a, b) && is_over_planes(pair, &a, b, out.placement, margin_m)) {
+                let manifold = meet(model, pair, out.placement, margin_m);
+                out.keep(index as u16, &manifold);
+            }
+            index += 1;
         }
     }
     Ok(out.found)
@@ -97,16 +105,26 @@ fn place<T: Real>(model: Model<'_, T>, kinematics: &Kinematics<'_, T>, out: &mut
     }
 }
 
-/// Whether the balls around two geometries are closer than `margin`; of a half-space, the ball and the plane.
+/// Whether the balls around two geometries meet.
 #[inline(always)]
-fn are_near<T: Real>(pair: &GeometryPair<T>, bounds: &[Bound<T>], placements: &[Placement<T>], margin: T) -> bool {
-    let (Some(a), Some(b)) = (bounds.get(pair.a.index()), bounds.get(pair.b.index())) else { return false };
-    let between = b.center - a.center;
-    let limit = a.reach + b.reach + margin;
+fn are_near<T: Real>(a: &Bound<T>, b: &Bound<T>) -> bool {
+    let (between, limit) = (b.center - a.center, a.reach + b.reach);
     // Written so that a number that is none rejects the pair.
-    let near = limit > T::ZERO && dot(&between, &between) <= limit * limit;
-    near && (a.reach.plain().is_finite() || over_plane(placements.get(pair.a.index()), &between, b.reach + margin))
-        && (b.reach.plain().is_finite() || over_plane(placements.get(pair.b.index()), &-between, a.reach + margin))
+    limit > T::ZERO && dot(&between, &between) <= limit * limit
+}
+
+/// Of half-spaces, whether the other's ball comes closer to the plane than `margin`, which is in the reach of `a`.
+#[inline(always)]
+fn is_over_planes<T: Real>(
+    pair: &GeometryPair<T>,
+    a: &Bound<T>,
+    b: &Bound<T>,
+    placements: &[Placement<T>],
+    margin: T,
+) -> bool {
+    let between = b.center - a.center;
+    (a.reach.plain().is_finite() || over_plane(placements.get(pair.a.index()), &between, b.reach + margin))
+        && (b.reach.plain().is_finite() || over_plane(placements.get(pair.b.index()), &-between, a.reach))
 }
 
 /// Whether a centre, `between` away from a half-space's origin, is less than `limit` above its plane.

@@ -36,8 +36,10 @@ pub(super) fn write<T: Real>(
     mut delassus: MatMut<'_, T>,
 ) {
     let mut bands = 0;
-    for_each_band(model, constraints, contacts, SOLVED_ROWS, |_| bands += 1);
-    if half.cols() >= WIDE * bands {
+    if half.cols() >= WIDE {
+        for_each_band(model, constraints, contacts, SOLVED_ROWS, |_| bands += 1);
+    }
+    if bands > 0 && half.cols() >= WIDE * bands {
         for_each_band(model, constraints, contacts, SOLVED_ROWS, |band| {
             let chain = band.chain(model);
             tree::half_solve_chain(model.tree, factor, root_pivots, chain, half.reborrow(), band.rows.clone());

@@ -6,7 +6,7 @@
 use core::ops::Range;
 
 use super::rows::{Column, chunk_mut, row_end, scale, subtract_rows};
-use super::{MatMut, MatRef, NotPositiveDefinite, padded};
+use super::{MatMut, MatRef, NotPositiveDefinite, padded, partial_dot};
 use crate::scalar::Real;
 
 /// One degree of freedom in the tree.
@@ -145,9 +145,7 @@ pub fn half_solve_vector<T: Real>(tree: Tree<'_>, l: MatRef<'_, T>, x: &mut [T])
         let row = l.row(i);
         let mut sum = x[i];
         for run in tree.ancestor_runs(i) {
-            for (x, l) in x[run.clone()].iter().zip(&row[run]) {
-                sum = (-*l).mul_add(*x, sum);
-            }
+            sum -= partial_dot(&row[run.clone()], &x[run]);
         }
         x[i] = sum;
     }
@@ -175,6 +173,7 @@ pub fn half_solve_transposed<T: Real>(tree: Tree<'_>, l: MatRef<'_, T>, mut x: M
 
 /// X ← diag(factor) L⁻ᵀ X in some columns, which are zero outside of the degrees of freedom that `chain` gives: ranges
 /// from the leaf to the root. O(depth² · columns).
+#[allow(clippy::int_plus_one)] // The last of the widths is one.
 pub(crate) fn half_solve_chain<T: Real>(
     tree: Tree<'_>,
     l: MatRef<'_, T>,

@@ -20,7 +20,7 @@ use crate::collision;
 use crate::contact::{self, Situation, Solution, Solver};
 use crate::dynamics;
 use crate::linalg::tree;
-use crate::model::Model;
+use crate::model::{Joint, Model};
 use crate::scalar::Real;
 
 pub use dims::StepDims;
@@ -35,7 +35,8 @@ pub(crate) use warm::{WarmDims, WarmStore};
 pub use watch::{Part, Watch};
 pub use workspace::Step;
 
-/// Takes one step of `settings.dt_s`, in `settings.substeps` parts.
+/// Takes one step of `settings.dt_s`, in `settings.substeps` parts, or more where something turns fast
+/// (`settings.max_turn_rad`).
 ///
 /// Bad input, and a state that leaves the range of numbers, give an error and leave `next` as it was. O(nv · depth² +
 /// pairs + rows³), bounded by the settings of the solver.
@@ -87,7 +88,7 @@ pub fn step_watched<T: Real, S: Solver<T>>(
     input.check(model, settings, &next, work)?;
     work.q.copy_from_slice(input.q);
     work.v.copy_from_slice(input.v);
-    let parts = settings.substeps.max(1);
+    let parts = settings.substeps.max(1).saturating_mul(turning_parts(model, settings, work.v));
     let dt_s = settings.dt_s / T::from_f64(f64::from(parts));
     let mut report = StepReport::default();
     for _ in 0..parts {
@@ -110,6 +111,27 @@ pub fn step_watched<T: Real, S: Solver<T>>(
     next.q.copy_from_slice(work.q);
     next.v.copy_from_slice(work.v);
     Ok(report)
+}
+
+/// How many times the parts that the settings ask for are needed to keep turns within their limit.
+fn turning_parts<T: Real, S>(model: Model<'_, T>, settings: &StepSettings<T, S>, v: &[T]) -> u16 {
+    let most = StepSettings::<T, S>::MOST_PARTS;
+    if !settings.max_turn_rad.is_finite() {
+        return 1;
+    }
+    let fastest = model.bodies.iter().fold(T::ZERO, |fastest, body| {
+        let turning = match body.joint {
+            Joint::Prismatic { .. } => 1..1,
+            Joint::FreeFlyer => 3..6,
+            Joint::Planar => 2..3,
+            Joint::Spherical => 0..3,
+            Joint::Revolute { .. } | Joint::Continuous { .. } => 0..1,
+        };
+        v[body.v_range()][turning].iter().fold(fastest, |fastest, v| fastest.max(v.abs()))
+    });
+    let allowed = settings.max_turn_rad * T::from_f64(f64::from(settings.substeps.max(1)));
+    let turn = fastest * settings.dt_s;
+    (1..most).find(|parts| turn <= allowed * T::from_f64(f64::from(*parts))).unwrap_or(most)
 }
 
 /// v_f = v + Δt (M + Δt D + Δt² K)⁻¹ (τ − b): the velocity if nothing held.

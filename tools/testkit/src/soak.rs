@@ -20,6 +20,10 @@ const PASSIVE: usize = 300;
 const EPISODES: usize = 3;
 /// Steps after which a contact that is still there counts as lasting.
 const LASTING: u32 = 50;
+/// A lasting contact is steady when its distance has not changed by more than this in any of those steps, m: 10 mm/s.
+const STEADY_CHANGE: f64 = 2e-5;
+/// Turn of a joint or a body in a part of a step. Without motors' speed limits some joints whirl at 500 rad/s.
+const MAX_TURN_RAD: f64 = 0.1;
 
 /// What a soak saw.
 #[derive(Clone, Debug, Default)]
@@ -40,6 +44,8 @@ pub struct SoakReport {
     pub lasting_m: [f64; 2],
     /// How many lasting contacts were measured.
     pub lasting: usize,
+    /// Deepest penetration of a steady contact, m: one that lasts, and neither sinks in nor rises all the while.
+    pub steady_m: f64,
     /// Largest speed of any degree of freedom, rad/s or m/s.
     pub fastest: f64,
     /// Largest growth of the energy over a phase without control, J, and over the energy that the robot had there.
@@ -48,8 +54,8 @@ pub struct SoakReport {
 
 /// Throws a robot about for so many steps of 2 ms, with phases in which nothing drives it.
 pub fn soak<T: Real>(robot: &OwnedModel<f64>, steps: usize, seed: u64) -> SoakReport {
-    let settings = StepSettings::<T>::default();
-    let bound = settings.solver.most_factorizations();
+    let settings = StepSettings { max_turn_rad: T::from_f64(MAX_TURN_RAD), ..StepSettings::<T>::default() };
+    let bound = settings.solver.most_factorizations() * StepSettings::<T>::MOST_PARTS;
     let mut simulator = simulator(robot.cast::<T>(), settings);
     let model = simulator.model();
     let mut report = SoakReport { iterations: (0, bound), ..SoakReport::default() };
@@ -62,7 +68,9 @@ pub fn soak<T: Real>(robot: &OwnedModel<f64>, steps: usize, seed: u64) -> SoakRe
         if moment == 0 {
             controls = RandomControls::new(model, AMPLITUDES[episode % AMPLITUDES.len()], seed + episode as u64);
             if episode.is_multiple_of(EPISODES) {
+                // The keyframe stands in the soft ground of the program that it was settled in.
                 back_to_rest(&mut simulator);
+                ages.clear();
             }
         }
         let passive = moment >= EPISODE - PASSIVE;
@@ -74,11 +82,12 @@ pub fn soak<T: Real>(robot: &OwnedModel<f64>, steps: usize, seed: u64) -> SoakRe
                 report.overflows += usize::from(step.dropped_constraints + step.detected.dropped > 0);
                 report.iterations.0 = report.iterations.0.max(step.outcome.iterations);
                 report.deepest_m = report.deepest_m.max(step.penetration_m.to_f64());
-                note_contacts(&simulator, &mut ages, &mut lasting);
+                note_contacts(&simulator, &mut ages, &mut lasting, &mut report.steady_m);
             }
             Err(_) => {
                 report.errors += 1;
                 back_to_rest(&mut simulator);
+                ages.clear();
             }
         }
         report.fastest = simulator.v().iter().fold(report.fastest, |most, v| most.max(v.to_f64().abs()));
@@ -101,19 +110,35 @@ fn back_to_rest<T: Real>(simulator: &mut Simulator<'_, '_, T>) {
     }
 }
 
-/// Ages the contacts, and notes how deep the lasting ones are.
+/// What is known of a contact that goes on.
+#[derive(Clone, Copy)]
+struct Age {
+    steps: u32,
+    /// Steps since it last sank in or rose.
+    steady: u32,
+    distance: f64,
+}
+
+/// Ages the contacts, and notes how deep the lasting and the steady ones are.
 fn note_contacts<T: Real>(
     simulator: &Simulator<'_, '_, T>,
-    ages: &mut HashMap<(u16, u16), u32>,
+    ages: &mut HashMap<(u16, u16), Age>,
     lasting: &mut Vec<f64>,
+    steady_m: &mut f64,
 ) {
     let touching = |distance: T| distance.to_f64() < 1e-4;
     let contacts = simulator.work().collision.contacts().iter().filter(|contact| touching(contact.at.distance));
     let mut next = HashMap::new();
     for contact in contacts {
-        let age = ages.get(&contact.key()).map_or(1, |age| age + 1);
-        if age > LASTING {
-            lasting.push(-contact.at.distance.to_f64());
+        let distance = contact.at.distance.to_f64();
+        let mut age = ages.get(&contact.key()).copied().unwrap_or(Age { steps: 0, steady: 0, distance });
+        let still = (distance - age.distance).abs() <= STEADY_CHANGE;
+        age = Age { steps: age.steps + 1, steady: if still { age.steady + 1 } else { 0 }, distance };
+        if age.steps > LASTING {
+            lasting.push(-distance);
+        }
+        if age.steady > LASTING {
+            *steady_m = steady_m.max(-distance);
         }
         next.insert(contact.key(), age);
     }

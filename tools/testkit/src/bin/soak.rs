@@ -13,7 +13,7 @@ fn main() -> ExitCode {
     };
     let only = arguments.next();
     println!(
-        "{:<16} {:<5}{:>8}{:>7}{:>12}{:>10}{:>7}{:>6}{:>11}{:>12}{:>11}{:>10}{:>9}{:>7}",
+        "{:<16} {:<5}{:>8}{:>7}{:>12}{:>10}{:>7}{:>6}{:>11}{:>12}{:>11}{:>11}{:>10}{:>9}{:>7}",
         "robot",
         "type",
         "steps",
@@ -24,6 +24,7 @@ fn main() -> ExitCode {
         "of",
         "lasting mm",
         "deepest l.",
+        "steady mm",
         "any mm",
         "fastest",
         "gain %",
@@ -44,7 +45,7 @@ fn main() -> ExitCode {
 
 fn row(name: &str, kind: &str, r: &SoakReport, micros: f64) -> String {
     format!(
-        "{name:<16} {kind:<5}{:>8}{:>7}{:>12}{:>10}{:>7}{:>6}{:>11.4}{:>12.4}{:>11.3}{:>10.1}{:>9.2}{micros:>7.1}",
+        "{name:<16} {kind:<5}{:>8}{:>7}{:>12}{:>10}{:>7}{:>6}{:>11.4}{:>12.4}{:>11.4}{:>11.3}{:>10.1}{:>9.2}{micros:>7.1}",
         r.steps,
         r.errors,
         r.unconverged,
@@ -53,6 +54,7 @@ fn row(name: &str, kind: &str, r: &SoakReport, micros: f64) -> String {
         r.iterations.1,
         1e3 * r.lasting_m[0],
         1e3 * r.lasting_m[1],
+        1e3 * r.steady_m,
         1e3 * r.deepest_m,
         r.fastest,
         1e2 * r.gain[1],
