@@ -44,11 +44,18 @@ pub(super) fn write<T: Real<Plain = T>, S>(
         if linear.unknowns(&constraint.law) == 0 {
             continue;
         }
-        add_offset(model, work, constraint, linear, out);
+        let motion = contact.map(|contact| FrameMotion::of(model, contact, work.collision.placement, settings));
+        let own_gap = match &motion {
+            Some(FrameMotion::Curved { gap, .. }) => gap.as_ref(),
+            _ => None,
+        };
+        add_offset(model, work, (constraint, linear), own_gap.is_some(), out);
+        if let (Some(gap), Some(contact)) = (own_gap, contact) {
+            add_gap(model, work, (constraint, linear, contact), gap, out);
+        }
         match constraint.source {
             Source::Contact { .. } => {
-                let Some(contact) = contact else { continue };
-                let motion = FrameMotion::of(model, contact, work.collision.placement, &settings.gradient);
+                let (Some(contact), Some(motion)) = (contact, motion) else { continue };
                 let Some((body, sign)) = moving_side(model, contact) else {
                     add_contact(model, work, (constraint, linear, contact), (&motion, settings.dt_s), out);
                     continue;
@@ -91,17 +98,17 @@ fn propagate_velocity<T: Real>(model: Model<'_, T>, work: &Step<'_, T>, out: &mu
 fn add_offset<T: Real>(
     model: Model<'_, T>,
     work: &Step<'_, T>,
-    constraint: &Constraint<T>,
-    linear: &Linear<T>,
+    (constraint, linear): (&Constraint<T>, &Linear<T>),
+    own_gap: bool,
     out: &mut Derivatives<'_, T>,
 ) {
     let (nv, n, range) = (model.nv(), linear.unknowns(&constraint.law), constraint.rows());
     let jacobian = work.assembly.jacobian_transposed();
     // How the rotation between welded frames changes is not J exactly: the closure's own terms have it.
-    let rotates = matches!(constraint.source, Source::Closure { row: 3.., .. });
+    let own_gap = own_gap || matches!(constraint.source, Source::Closure { row: 3.., .. });
     for (slopes, first) in work.assembly.offset_slopes().into_iter().zip([0, nv]) {
         let slopes = &slopes[range.clone()];
-        if slopes.iter().all(|slope| *slope == T::ZERO) || rotates && first == 0 {
+        if slopes.iter().all(|slope| *slope == T::ZERO) || own_gap && first == 0 {
             continue;
         }
         for dof in 0..nv {
@@ -117,6 +124,32 @@ fn add_offset<T: Real>(
             }
         }
     }
+}
+
+/// The offset's share of a contact's gap, whose slopes by twists of the second side are `gap`.
+fn add_gap<T: Real>(
+    model: Model<'_, T>,
+    work: &Step<'_, T>,
+    (constraint, linear, contact): (&Constraint<T>, &Linear<T>, &Contact<T>),
+    gap: &[T; 6],
+    out: &mut Derivatives<'_, T>,
+) {
+    let slope = work.assembly.offset_slopes()[0][constraint.rows().end - 1];
+    if slope == T::ZERO {
+        return;
+    }
+    let ((first, second), n) = (contact.bodies(model), linear.unknowns(&constraint.law));
+    Sides { first, second }.visit(model, |dof, _, _, sign| {
+        let axis = work.dynamics.kinematics.axis[dof].to_array();
+        let rate = gap.iter().zip(axis).fold(T::ZERO, |sum, (gap, x)| gap.mul_add(x, sum));
+        let mut equations = [T::ZERO; 3];
+        linear.equations(&constraint.law, &[T::ZERO, T::ZERO, sign * slope * rate], &mut equations[..n]);
+        for (i, equation) in equations[..n].iter().enumerate() {
+            if let Some(row) = out.row_of(linear, i) {
+                row[dof] += *equation;
+            }
+        }
+    });
 }
 
 /// The two sides of a constraint, and what moves them against each other.

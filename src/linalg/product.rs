@@ -12,6 +12,9 @@ const TILE_ROWS: usize = 4;
 /// has 32 scalars.
 const TILE_COLS: usize = if cfg!(target_arch = "arm") { 4 } else { 12 };
 
+/// Columns of the tile for what is left of a band.
+const NARROW_COLS: usize = if cfg!(target_arch = "arm") { 4 } else { 8 };
+
 /// C += A B.
 ///
 /// ```
@@ -221,7 +224,7 @@ fn band<T: Real, const R: usize>(
         if size_of::<T>() <= 4 {
             tiles!(2 * TILE_COLS);
         }
-        tiles!(TILE_COLS);
+        tiles!(TILE_COLS, NARROW_COLS);
     }
     tiles!(4, 1);
 }
@@ -237,11 +240,28 @@ fn tile<T: Real, const R: usize, const C: usize>(
     col: usize,
 ) {
     let mut sums = [[T::ZERO; C]; R];
-    for k in 0..a.depth {
-        let Some(b_row) = b.load::<C>(k, col) else { return };
+    if a.row_step == 1 && b.col_step == 1 {
+        // All rows but the last are whole, so their bounds are checked once for all of them.
+        let whole = a.depth.saturating_sub(1);
+        let Some((a_rows, a_last)) = a.data.split_at_checked(whole * a.depth_step) else { return };
+        let Some((b_rows, b_last)) = b.data.split_at_checked(whole * b.depth_step) else { return };
+        for (a_row, b_row) in a_rows.chunks_exact(a.depth_step).zip(b_rows.chunks_exact(b.depth_step)) {
+            let (Some(xs), Some(b_row)) = (chunk::<T, R>(a_row, row), chunk::<T, C>(b_row, col)) else { return };
+            for i in 0..R {
+                multiply_add(xs[i], b_row, &mut sums[i]);
+            }
+        }
+        let (Some(xs), Some(b_row)) = (chunk::<T, R>(a_last, row), chunk::<T, C>(b_last, col)) else { return };
         for i in 0..R {
-            let Some(&x) = a.data.get((row + i) * a.row_step + k * a.depth_step) else { return };
-            multiply_add(x, &b_row, &mut sums[i]);
+            multiply_add(xs[i], b_row, &mut sums[i]);
+        }
+    } else {
+        for k in 0..a.depth {
+            let Some(b_row) = b.load::<C>(k, col) else { return };
+            for i in 0..R {
+                let Some(&x) = a.data.get((row + i) * a.row_step + k * a.depth_step) else { return };
+                multiply_add(x, &b_row, &mut sums[i]);
+            }
         }
     }
     let stride = c.stride();

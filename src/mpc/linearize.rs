@@ -26,6 +26,7 @@ pub(super) struct Promise<T> {
 impl<T: Real<Plain = T>, S: Solver<T> + Copy, C: Clock> Pass<'_, '_, '_, T, S, C> {
     /// Value function, feedforward and gains of the committed plan, from its end to its start.
     pub fn look_back(&mut self, regularization: T) -> Result<Promise<T>, Halt> {
+        self.memory.derivatives.impulses_wanted = cost::needs_impulses(self.task.terms);
         let mut promise = Promise { cost: T::ZERO, change: T::ZERO, gap: T::ZERO };
         self.memory.trial_parts.fill(T::ZERO);
         promise.cost += self.expand_end()?;

@@ -156,7 +156,8 @@ impl<'m, 'a, T: Real<Plain = T>, S: Solver<T> + Copy> Mpc<'m, 'a, T, S> {
             report.status = Status::ContactCapacity;
         }
         // A plan that led astray is no start for the next one.
-        self.fresh = report.status == Status::Diverged || (self.fresh && report.step_length == T::ZERO);
+        let unfinished = report.status == Status::DeadlineReached && report.step_length == T::ZERO;
+        self.fresh = report.status == Status::Diverged || (self.fresh && unfinished);
         report.times.total = budget.clock.now().since(began);
         Ok(report)
     }
@@ -175,6 +176,7 @@ impl<'m, 'a, T: Real<Plain = T>, S: Solver<T> + Copy> Mpc<'m, 'a, T, S> {
         let settings = StepSettings { dt_s, substeps: 1, ..self.settings.step };
         let input = StepInput { force: m.disturbance, ..StepInput::new(at.q, at.v, control) };
         m.step.forget();
+        m.derivatives.impulses_wanted = cost::needs_impulses(task.terms);
         step(self.model, &input, &settings, NextState { q: m.next_q, v: m.next_v }, &mut m.step)?;
         differentiate(self.model, &input, &settings, &mut m.step, &mut m.derivatives)?;
         let node = Node {

@@ -323,6 +323,11 @@ pub(super) fn check<T: Real>(model: Model<'_, T>, terms: &[Term<'_, T>]) -> Resu
     Ok(())
 }
 
+/// Whether a term depends on the impulses of contacts.
+pub(super) fn needs_impulses<T: Real>(terms: &[Term<'_, T>]) -> bool {
+    terms.iter().any(|term| matches!(term.residual, Residual::NormalForce { .. }))
+}
+
 /// Hands all terms at a node to a sink; the share of each term is added to `parts`.
 pub(super) fn visit<T: Real, S: Sink<T>>(
     terms: &[Term<'_, T>],
