@@ -86,7 +86,7 @@ impl Loop {
         let loaded = load(scenario.facts().robot, &LoadOptions::default())?;
         Ok(Self {
             work: Work::Scenario(scenario),
-            prediction: prediction(scenario, &loaded.model),
+            prediction: prediction(scenario.facts().robot, &loaded.model),
             plant: plant(&loaded.model),
         })
     }

@@ -25,7 +25,7 @@ pub fn build(robots: &[&str]) -> Result<Finished> {
     write(&manifest, &manifest_text(root()))?;
     // The same versions as here: nothing to resolve, hence nothing to fetch.
     write(&folder.join("Cargo.lock"), &fs::read_to_string(root().join("Cargo.lock"))?)?;
-    let mut command = toolchain::ensure()?.cargo(&["build", "--release"], "core");
+    let mut command = toolchain::cargo_for_target(&["build", "--release"], "core")?;
     stream(command.arg("--manifest-path").arg(manifest).env("CARGO_TARGET_DIR", target_dir()))
 }
 

@@ -2,8 +2,6 @@
 
 use saltus::model::{BodyId, GeometryId, OwnedModel};
 
-use crate::Scenario;
-
 /// How much heavier every body of the plant is than the plan believes.
 const MASS: f64 = 1.1;
 /// How much of the friction that the plan believes in is there.
@@ -22,26 +20,26 @@ pub fn plant(robot: &OwnedModel<f64>) -> OwnedModel<f64> {
 }
 
 /// The robot as its controller believes it to be: without dry friction in the joints, and touching the ground with nothing
-/// but what it should touch it with. That saves time and memory where neither matters.
-pub fn prediction(scenario: Scenario, robot: &OwnedModel<f64>) -> OwnedModel<f64> {
+/// but what it should touch it with. That saves time and memory where neither matters. `name` is that of a built-in robot.
+pub fn prediction(name: &str, robot: &OwnedModel<f64>) -> OwnedModel<f64> {
     let mut prediction = robot.clone();
     for dof in prediction.dofs_mut() {
         dof.dry_friction = 0.0;
     }
     let model = robot.model();
     let is_ground = |id: GeometryId| model.geometries[id.index()].body == BodyId::WORLD;
-    let touches = |id: GeometryId| is_foot(scenario, model.geometry_name(id));
+    let touches = |id: GeometryId| is_foot(name, model.geometry_name(id));
     prediction.retain_pairs(|pair| (is_ground(pair.a) && touches(pair.b)) || (is_ground(pair.b) && touches(pair.a)));
     prediction
 }
 
-/// Whether a geometry of this name is there to touch the ground.
-fn is_foot(scenario: Scenario, name: &str) -> bool {
-    match scenario.facts().robot {
-        "go1" => name.ends_with("_foot"),
-        "h1" => name.contains("_heel_") || name.contains("_toe_"),
-        "hopper" => name == "foot",
-        "ur5" => name == "flange",
+/// Whether a robot should touch the ground with this geometry.
+fn is_foot(robot: &str, geometry: &str) -> bool {
+    match robot {
+        "go1" => geometry.ends_with("_foot"),
+        "h1" => geometry.contains("_heel_") || geometry.contains("_toe_"),
+        "hopper" => geometry == "foot",
+        "ur5" => geometry == "flange",
         _ => true,
     }
 }
