@@ -2,14 +2,14 @@
 //!
 //! This crate is the core: `no_std`, without `alloc`, without panics on bad input, without a clock. The caller owns the
 //! memory, and its size is known before the program runs. Today it holds robots, their dynamics, collision, rigid
-//! frictional contact, the simulation step and its exact derivatives. The optimizer builds on it.
+//! frictional contact, the simulation step, its exact derivatives, and the optimizer that plans with them.
 //!
 //! # The map
 //!
 //! Data flows in one direction, and a module uses only what stands to its left:
 //!
 //! ```text
-//! model ─► kinematics ─► dynamics ─► collision ─► contact ─► step ─► derivatives ─► (mpc ─► realtime, to come)
+//! model ─► kinematics ─► dynamics ─► collision ─► contact ─► step ─► derivatives ─► mpc ─► realtime
 //! ```
 //!
 //! | module | what it holds | start at |
@@ -21,6 +21,8 @@
 //! | [`contact`] | the problem of impulses: friction, limits, loops; Newton, Gauss–Seidel and ADMM | [`contact::Problem`], [`contact::Newton`] |
 //! | [`step`] | (q, v, u) → (q⁺, v⁺): motors, contacts, integration; a simulator around it | [`step::step`], [`step::Simulator`] |
 //! | [`derivatives`] | ∂(q⁺, v⁺)/∂(q, v, u), exact, relaxed or smoothed; products with it, forward and back | [`derivatives::differentiate`], [`derivatives::pull_back`] |
+//! | [`mpc`] | plans over a horizon, by an iLQR with contact: costs, backward pass, step lengths, policy, deadlines | [`mpc::Mpc`], [`mpc::Residual`] |
+//! | [`realtime`] | the tick: validity, ages, limits; wait-free hand-off of plans | [`realtime::Controller`], [`realtime::TripleBuffer`] |
 //!
 //! They stand on:
 //!
@@ -31,6 +33,7 @@
 //! | [`linalg`] | dense kernels for run-time sizes, and the sparse factor along the kinematic tree | [`linalg::tree`] |
 //! | [`memory`] | one arena, carved into workspaces | [`memory::Arena`] |
 //! | [`input`] | what can be wrong with a call | [`input::InputError`] |
+//! | `link` (feature) | frames between a controller and its plant | `link::encode`, `link::Receiver` |
 //!
 //! Around the core, in the same workspace: `loaders/` reads URDF and MJCF files, holds the built-in robots of `models/`
 //! and bakes a model into Rust source; `cli/` is the `saltus` command; `tools/testkit` and `tools/peers` serve the tests
@@ -71,7 +74,7 @@
 //! # Features
 //!
 //! `std` (default) gives hardware square roots and fused multiply-add on the host, and implies `alloc`, which gives the
-//! [`model::ModelBuilder`]. Without both the crate is the embedded core. `parry` adds ground of triangles on the host.
+//! [`model::ModelBuilder`]. Without both the crate is the embedded core. `parry` adds ground of triangles on the host; `link`, frames between a controller and its plant.
 #![no_std]
 
 #[cfg(feature = "alloc")]
@@ -86,8 +89,12 @@ pub mod dynamics;
 pub mod input;
 pub mod kinematics;
 pub mod linalg;
+#[cfg(feature = "link")]
+pub mod link;
 pub mod memory;
 pub mod model;
+pub mod mpc;
+pub mod realtime;
 pub mod scalar;
 pub mod spatial;
 pub mod step;

@@ -49,6 +49,8 @@ carved! {
         pub(super) wrench: [Force<T>; d.robot.bodies],
         /// The degrees of freedom that move the two sides of a constraint against each other.
         pub(super) entries: [Entry<T>; d.robot.nv],
+        /// Whether the change of the impulses is asked for as well.
+        pub(crate) impulses_wanted: (bool),
         pub(super) unknowns: (usize),
         /// Pivots of the reduced system.
         pub(super) rank: (usize),

@@ -9,6 +9,7 @@ mod constraint_terms;
 mod flight_terms;
 mod frame_motion;
 mod ground_terms;
+mod impulses;
 mod jacobian;
 mod kinds;
 mod motor_terms;
@@ -83,6 +84,9 @@ pub fn differentiate<T: Real<Plain = T>, S>(
     } else {
         half_solve(model, dt_s, work, out);
         system::resolve(work, out);
+        if out.impulses_wanted {
+            system::find_impulses(work, out);
+        }
     }
     finish(model, work, out);
     flight_terms::turn_axes(model, dt_s, work, out);

@@ -9,7 +9,7 @@ use crate::contact::reduced::{self, number_unknowns};
 use crate::contact::{Law, Mode, is_double};
 use crate::linalg::{
     MatMut, MatRef, add_rows_a_b, lu, padded, partial_dot, pivoted_cholesky, solve_lower, solve_unit_lower,
-    subtract_rows_at_b,
+    solve_upper, subtract_rows_at_b,
 };
 use crate::scalar::Real;
 use crate::step::{Gradient, Step, StepSettings};
@@ -48,7 +48,7 @@ pub(super) fn factorize<T: Real, S>(
         factorize_symmetric(work, out, &mut quality);
     }
     let rigid = settings.stabilization.compliance_m_n <= T::ZERO;
-    out.held = out.symmetric && rigid && out.rank == out.nv();
+    out.held = out.symmetric && rigid && out.rank == out.nv() && !out.impulses_wanted;
     quality
 }
 
@@ -200,6 +200,20 @@ pub(super) fn resolve<T: Real>(work: &Step<'_, T>, out: &mut Derivatives<'_, T>)
     let side = |x| MatRef::with_stride(x, rank, nv, padded(nv));
     add_rows_a_b(rows.reborrow(), side(&*out.left), z.as_ref());
     subtract_rows_at_b(z.reborrow(), side(if symmetric { &*out.left } else { &*out.right }), rows.as_ref());
+}
+
+/// The change of the impulses, −U_A⁻¹ (E Z + L_A⁻¹ R), in the place of what [`resolve`] left. O(rank² · columns).
+pub(super) fn find_impulses<T: Real>(work: &Step<'_, T>, out: &mut Derivatives<'_, T>) {
+    let (rank, stride) = (out.rank, out.stride());
+    if rank == 0 {
+        return;
+    }
+    let factor = factor(work, out);
+    let mut rows = MatMut::with_stride(out.rows, rank, stride, stride);
+    solve_upper(factor, rows.reborrow());
+    for k in 0..rank {
+        rows.row_mut(k).iter_mut().for_each(|x| *x = -*x);
+    }
 }
 
 /// E = L_A⁻¹ Wᵀ and L_A⁻¹ R in one go: R has no columns of v, so Wᵀ can stand there meanwhile.

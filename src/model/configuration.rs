@@ -192,26 +192,32 @@ pub(crate) fn displacement<T: Real>(joint: &Joint<T>, q: &[T], v: &mut [T]) {
 pub(crate) fn displacement_jacobian<T: Real>(joint: &Joint<T>, q: &[T]) -> [[T; 6]; 6] {
     let mut v = [T::ZERO; 6];
     displacement(joint, q, &mut v[..joint.nv()]);
+    joint_difference_jacobian(joint, &v)
+}
+
+/// ∂(q₁ ⊖ q₀)/∂q₁ of a joint, from v = q₁ ⊖ q₀: the inverse right Jacobian there.
+pub(crate) fn joint_difference_jacobian<T: Real>(joint: &Joint<T>, v: &[T]) -> [[T; 6]; 6] {
     let mut slope = [[T::ZERO; 6]; 6];
     match joint {
         Joint::Revolute { .. } | Joint::Prismatic { .. } | Joint::Continuous { .. } => slope[0][0] = T::ONE,
         Joint::Spherical => {
-            let block = lie::inverse_right_jacobian_rotation(&vector(&v));
+            let block = lie::inverse_right_jacobian_rotation(&vector(v));
             (0..9).for_each(|k| slope[k / 3][k % 3] = block[(k / 3, k % 3)]);
         }
         Joint::Planar => {
-            let block = lie::inverse_right_jacobian(&planar_motion(&v));
+            let block = lie::inverse_right_jacobian(&planar_motion(v));
             (0..9).for_each(|k| slope[k / 3][k % 3] = block.entry(PLANAR[k / 3], PLANAR[k % 3]));
         }
         Joint::FreeFlyer => {
-            let block = lie::inverse_right_jacobian(&motion(&v));
+            let block = lie::inverse_right_jacobian(&motion(v));
             (0..36).for_each(|k| slope[k / 6][k % 6] = block.entry(k / 6, k % 6));
         }
     }
     slope
 }
 
-fn difference_joint<T: Real>(joint: &Joint<T>, q0: &[T], q1: &[T], v: &mut [T]) {
+/// v = q₁ ⊖ q₀ of a joint.
+pub(crate) fn difference_joint<T: Real>(joint: &Joint<T>, q0: &[T], q1: &[T], v: &mut [T]) {
     match joint {
         Joint::Revolute { .. } | Joint::Prismatic { .. } => v[0] = q1[0] - q0[0],
         Joint::Continuous { .. } => v[0] = angle_between([q0[0], q0[1]], [q1[0], q1[1]]),

@@ -87,6 +87,12 @@ impl<T: Real> OwnedModel<T> {
         &mut self.pairs
     }
 
+    /// Forgets the pairs of geometries that `keep` does not want: a model for prediction may leave out contacts that do
+    /// not matter.
+    pub fn retain_pairs(&mut self, keep: impl FnMut(&GeometryPair<T>) -> bool) {
+        self.pairs.retain(keep);
+    }
+
     pub(super) fn push_name(&mut self, name: &str) {
         self.names.push_str(name);
         self.name_ends.push(self.names.len() as u32);

@@ -198,6 +198,9 @@ impl<T: Real, const N: usize> Real for Dual<T, N> {
         let square = self.value * self.value + x.value * x.value;
         self.paired(x, self.value.atan2(x.value), (x.value / square, -self.value / square))
     }
+    fn ln(self) -> Self {
+        self.chained(self.value.ln(), T::ONE / self.value)
+    }
     fn abs(self) -> Self {
         if self.value < T::ZERO { -self } else { self }
     }

@@ -71,6 +71,8 @@ pub trait Real:
     fn sin_cos(self) -> (Self, Self);
     /// Angle of the point (`x`, `self`), in (−π, π].
     fn atan2(self, x: Self) -> Self;
+    /// Natural logarithm; NaN below zero.
+    fn ln(self) -> Self;
     /// Absolute value.
     fn abs(self) -> Self;
     /// Neither infinite nor NaN (for a dual number, in both parts).
@@ -87,7 +89,7 @@ pub trait Real:
 }
 
 macro_rules! machine_real {
-    ($type:ident, $mul_add:path, $sqrt:path, $sincos:path, $atan2:path) => {
+    ($type:ident, $mul_add:path, $sqrt:path, $sincos:path, $atan2:path, $ln:path) => {
         impl Real for $type {
             type Plain = Self;
 
@@ -127,6 +129,10 @@ macro_rules! machine_real {
             fn atan2(self, x: Self) -> Self {
                 $atan2(self, x)
             }
+            #[inline]
+            fn ln(self) -> Self {
+                $ln(self)
+            }
             #[inline(always)]
             fn abs(self) -> Self {
                 $type::abs(self)
@@ -139,8 +145,8 @@ macro_rules! machine_real {
     };
 }
 
-machine_real!(f32, twice_rounded, square_root::single, libm::sincosf, libm::atan2f);
-machine_real!(f64, once_rounded_where_possible, square_root::double, libm::sincos, libm::atan2);
+machine_real!(f32, twice_rounded, square_root::single, libm::sincosf, libm::atan2f, libm::logf);
+machine_real!(f64, once_rounded_where_possible, square_root::double, libm::sincos, libm::atan2, libm::log);
 
 #[inline(always)]
 fn twice_rounded(a: f32, b: f32, c: f32) -> f32 {

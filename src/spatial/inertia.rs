@@ -51,6 +51,13 @@ impl<T: Real> Inertia<T> {
         Self::new(mass, Vector3::zeros(), Symmetric3::diagonal(k * (y + z), k * (x + z), k * (x + y)))
     }
 
+    /// The same body, `factor` times as dense.
+    pub fn scaled(&self, factor: T) -> Self {
+        let Symmetric3 { xx, xy, xz, yy, yz, zz } = self.rotational;
+        let [xx, xy, xz, yy, yz, zz] = [xx, xy, xz, yy, yz, zz].map(|x| x * factor);
+        Self::new(self.mass * factor, self.com, Symmetric3 { xx, xy, xz, yy, yz, zz })
+    }
+
     /// The ten additive numbers about the origin of the body frame.
     pub fn about_origin(&self) -> CompositeInertia<T> {
         self.seen_from(&Placement::IDENTITY)

@@ -90,6 +90,36 @@ pub fn log_quaternion<T: Real>(q: &Quaternion<T>) -> Vector3<T> {
     }
 }
 
+/// Rotation vector, of length at most π, of a rotation matrix.
+pub fn log_rotation<T: Real>(r: &Matrix3<T>) -> Vector3<T> {
+    log_quaternion(&matrix_to_quaternion(r))
+}
+
+/// Unit quaternion of a rotation matrix, from its largest component (Shepperd 1978).
+pub fn matrix_to_quaternion<T: Real>(r: &Matrix3<T>) -> Quaternion<T> {
+    let (one, half) = (T::ONE, T::from_f64(0.5));
+    let trace = r[(0, 0)] + r[(1, 1)] + r[(2, 2)];
+    if trace > T::ZERO {
+        let root = (trace + one).sqrt();
+        let scale = half / root;
+        let turn = |i: usize, j: usize| (r[(i, j)] - r[(j, i)]) * scale;
+        return [turn(2, 1), turn(0, 2), turn(1, 0), half * root];
+    }
+    let mut i = if r[(1, 1)] > r[(0, 0)] { 1 } else { 0 };
+    if r[(2, 2)] > r[(i, i)] {
+        i = 2;
+    }
+    let (j, k) = ((i + 1) % 3, (i + 2) % 3);
+    let root = (one + r[(i, i)] - r[(j, j)] - r[(k, k)]).max(T::EPSILON).sqrt();
+    let scale = half / root;
+    let mut q = [T::ZERO; 4];
+    q[i] = half * root;
+    q[j] = (r[(j, i)] + r[(i, j)]) * scale;
+    q[k] = (r[(k, i)] + r[(i, k)]) * scale;
+    q[3] = (r[(k, j)] - r[(j, k)]) * scale;
+    q
+}
+
 /// Quaternion product a b.
 pub fn multiply_quaternions<T: Real>(a: &Quaternion<T>, b: &Quaternion<T>) -> Quaternion<T> {
     let (u, v) = (Vector3::new(a[0], a[1], a[2]), Vector3::new(b[0], b[1], b[2]));

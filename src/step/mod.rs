@@ -30,6 +30,7 @@ pub use input::{NextState, StepInput};
 pub use report::{ContactReport, StepReport};
 pub use settings::{Gradient, StepSettings};
 pub use simulator::Simulator;
+pub(crate) use warm::{WarmDims, WarmStore};
 pub use workspace::Step;
 
 /// Takes one step of `settings.dt_s`, in `settings.substeps` parts.

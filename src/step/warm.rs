@@ -1,5 +1,6 @@
 //! Impulses carried from one step to the next.
 
+use super::Step;
 use crate::contact::{Constraint, Problem, ProblemDims, SolverStatus};
 use crate::memory::carved;
 use crate::scalar::Real;
@@ -10,6 +11,55 @@ carved! {
         constraints: [Constraint<T>; d.constraints],
         impulses: [T; d.rows],
         count: (usize),
+    }
+}
+
+/// What the memory of several warm starts is sized by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct WarmDims {
+    pub problem: ProblemDims,
+    pub nodes: usize,
+}
+
+carved! {
+    /// Warm starts of the steps of a plan, one per node.
+    pub(crate) struct WarmStore<'a, T>(d: WarmDims) {
+        constraints: [Constraint<T>; d.nodes * d.problem.constraints],
+        impulses: [T; d.nodes * d.problem.rows],
+        counts: [u16; d.nodes],
+    }
+}
+
+impl<T: Real> WarmStore<'_, T> {
+    /// Keeps what a step has found.
+    pub(crate) fn save(&mut self, node: usize, work: &Step<'_, T>) {
+        let (constraints, impulses) = self.ranges(node);
+        self.constraints[constraints].copy_from_slice(work.warm.constraints);
+        self.impulses[impulses].copy_from_slice(work.warm.impulses);
+        self.counts[node] = work.warm.count as u16;
+    }
+
+    /// Gives it to a step at the same node; false, and nothing given, if there is none.
+    pub(crate) fn load(&self, node: usize, work: &mut Step<'_, T>) -> bool {
+        let count = usize::from(self.counts[node]);
+        if count > 0 {
+            let (constraints, impulses) = self.ranges(node);
+            work.warm.constraints.copy_from_slice(&self.constraints[constraints]);
+            work.warm.impulses.copy_from_slice(&self.impulses[impulses]);
+            work.warm.count = count;
+        }
+        count > 0
+    }
+
+    /// Forgets all of them.
+    pub(crate) fn clear(&mut self) {
+        self.counts.fill(0);
+    }
+
+    fn ranges(&self, node: usize) -> (core::ops::Range<usize>, core::ops::Range<usize>) {
+        let nodes = self.counts.len().max(1);
+        let (constraints, rows) = (self.constraints.len() / nodes, self.impulses.len() / nodes);
+        (node * constraints..(node + 1) * constraints, node * rows..(node + 1) * rows)
     }
 }
 

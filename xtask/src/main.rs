@@ -39,7 +39,7 @@ enum Chore {
         #[arg(long)]
         list: bool,
     },
-    /// Make the machine ready for `test`: components, the Cortex-M7 target.
+    /// Make the machine ready for `test`: components, the Cortex-M7 target, its emulator.
     ///
     /// Uses rustup where it can and Debian packages where it cannot. Packages are installed as root only; otherwise the
     /// exact command is printed.

@@ -14,16 +14,19 @@ pub enum Need {
     Clippy,
     /// A compiler for the Cortex-M7.
     Target,
+    /// The emulator that the images run on.
+    Emulator,
 }
 
 impl Need {
-    const ALL: [Need; 3] = [Need::Rustfmt, Need::Clippy, Need::Target];
+    const ALL: [Need; 4] = [Need::Rustfmt, Need::Clippy, Need::Target, Need::Emulator];
 
     fn name(self) -> &'static str {
         match self {
             Need::Rustfmt => "rustfmt",
             Need::Clippy => "clippy",
             Need::Target => toolchain::TARGET,
+            Need::Emulator => "qemu-system-arm",
         }
     }
 
@@ -33,10 +36,11 @@ impl Need {
         match self {
             Need::Rustfmt => component("fmt"),
             Need::Clippy => component("clippy"),
-            Need::Target => toolchain::find().map(|found| match found {
+            Need::Target => Toolchain::find().map(|found| match found {
                 Toolchain::Rustup => "rustup's target",
                 Toolchain::Packaged => "Debian's compiler",
             }),
+            Need::Emulator => toolchain::has_emulator().then_some("program"),
         }
     }
 
@@ -44,6 +48,7 @@ impl Need {
     fn plan(self) -> String {
         match self {
             Need::Target => toolchain::plan(),
+            Need::Emulator => toolchain::plan_emulator(),
             _ => format!("rustup component add {}", self.name()),
         }
     }
@@ -52,6 +57,7 @@ impl Need {
     pub fn ensure(self) -> Result<()> {
         match self {
             Need::Target => toolchain::ensure().map(drop),
+            Need::Emulator => toolchain::ensure_emulator(),
             _ if self.found().is_some() => Ok(()),
             _ => self.add_component(),
         }

@@ -184,7 +184,7 @@ fn run_builds(step: &Step) -> Result<(Counts, bool)> {
                 let flags = rustdocflags.map(|flags| ("RUSTDOCFLAGS", flags));
                 stream(cargo().args(arguments).envs(flags))
             }
-            Build::Target { arguments, libraries } => stream(&mut toolchain::ensure()?.cargo(arguments, libraries)),
+            Build::Target { arguments, libraries } => stream(&mut toolchain::cargo_for_target(arguments, libraries)?),
             Build::Baked { robots } => baked::build(robots),
         }?;
         tests = tests + Counts::in_output(&finished.stdout);

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use crate::{gradient, jitter, step};
+use crate::{gradient, jitter, mpc, step};
 
 /// Microseconds per call.
 #[derive(Clone, Copy, Debug)]
@@ -45,6 +45,8 @@ pub struct Report {
     pub gradient: Vec<gradient::Row>,
     /// How even the step is.
     pub jitter: Vec<jitter::Row>,
+    /// One iteration of the optimizer against Crocoddyl.
+    pub mpc: Vec<mpc::Row>,
 }
 
 /// One robot. The plain keys are those of the forward-dynamics derivatives; `algorithms` has all of them.
@@ -128,6 +130,9 @@ impl fmt::Display for Report {
         }
         if !self.jitter.is_empty() {
             write_jitter(f, &self.jitter)?;
+        }
+        if !self.mpc.is_empty() {
+            write_mpc(f, &self.mpc)?;
         }
         writeln!(f, "medians; ratios taken round by round; native: Pinocchio compiled for x86-64-v3")
     }
@@ -238,6 +243,41 @@ fn write_jitter(f: &mut fmt::Formatter<'_>, rows: &[jitter::Row]) -> fmt::Result
         writeln!(f, "at most {most_iterations} solver iterations; {not_converged} of {steps} steps not converged")?;
     }
     writeln!(f, "undisturbed: the fastest time of each step over several runs of the same rollout\n")
+}
+
+fn write_mpc(f: &mut fmt::Formatter<'_>, rows: &[mpc::Row]) -> fmt::Result {
+    writeln!(
+        f,
+        "{:<15} {:>3} {:>7} {:>9} {:>13} {:>6} {:>13} {:>17} {:>13} {:>6}",
+        "robot, mpc",
+        "nv",
+        "horizon",
+        "ours µs",
+        "Crocoddyl µs",
+        "ratio",
+        "of rounds",
+        "backward µs/node",
+        "Crocoddyl",
+        "ratio"
+    )?;
+    for row in rows {
+        let [least, most] = row.ratio_range;
+        writeln!(
+            f,
+            "{:<15} {:>3} {:>7} {:>9.1} {:>13.1} {:>6.2} {:>13} {:>17.2} {:>13.2} {:>6.2}",
+            format!("{}, {}", row.robot, row.situation),
+            row.nv,
+            row.horizon,
+            row.ours_us,
+            row.crocoddyl_us,
+            row.ratio,
+            format!("{least:.2} … {most:.2}"),
+            row.backward_us_per_node,
+            row.crocoddyl_backward_us_per_node,
+            row.backward_ratio
+        )?;
+    }
+    writeln!(f, "one iteration: linearization, backward pass, one trial; contacts found by us, given to Crocoddyl\n")
 }
 
 /// The middle value; NaN of nothing.

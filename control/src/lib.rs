@@ -1,0 +1,15 @@
+//! What the firmware controls and how, without the board.
+//!
+//! The image on the target and the host that checks it run this same code in `f32`, and get the same bits: a
+//! [`Planner`] that the main loop runs, and a [`TickLoop`] that the timer runs, for one [`Scenario`] each.
+#![no_std]
+
+pub mod messages;
+mod planner;
+pub mod robots;
+mod scenario;
+mod tick;
+
+pub use planner::Planner;
+pub use scenario::{ALL, CARTPOLE_SWINGUP, GO1_PUSH, GO1_STAND, HOPPER_HOP, QUADROTOR_TAKEOFF, Scenario, find};
+pub use tick::{FRAME_BYTES, TickLoop, Ticked};

@@ -1,0 +1,5 @@
+//! A quadruped stands.
+#![no_std]
+#![no_main]
+
+saltus_firmware::image!(GO1_STAND);

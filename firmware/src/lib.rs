@@ -1,0 +1,9 @@
+//! What the images share: the board, logging, and the end of the program.
+#![no_std]
+
+pub mod board;
+pub mod control;
+mod log;
+pub mod once;
+pub mod panic;
+pub mod stacks;

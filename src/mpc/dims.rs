@@ -1,0 +1,57 @@
+//! What the memory of the optimizer is sized by.
+
+use crate::linalg::padded;
+use crate::step::StepDims;
+
+/// Sizes of a robot, its constraints, the horizon and the task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MpcDims {
+    /// Of the robot and its constraints.
+    pub step: StepDims,
+    /// Steps that the plan looks ahead.
+    pub horizon: usize,
+    /// Terms of the cost that fit.
+    pub terms: usize,
+}
+
+impl MpcDims {
+    /// Of a robot whose plan has `horizon` steps, with room for `terms` terms in the cost.
+    pub const fn new(step: StepDims, horizon: usize, terms: usize) -> Self {
+        Self { step, horizon, terms }
+    }
+
+    /// States of the plan.
+    pub(super) const fn nodes(self) -> usize {
+        self.horizon + 1
+    }
+
+    /// Length of a change of state: of the configuration, then of the velocity.
+    pub(super) const fn state(self) -> usize {
+        2 * self.step.robot.nv
+    }
+
+    /// Length of a change of state and control.
+    pub(super) const fn variables(self) -> usize {
+        self.state() + self.step.controls
+    }
+
+    /// Numbers of an nv × nv matrix.
+    pub(super) const fn velocities_square(self) -> usize {
+        self.step.robot.square()
+    }
+
+    /// Numbers of a matrix over states.
+    pub(super) const fn state_square(self) -> usize {
+        self.state() * padded(self.state())
+    }
+
+    /// Numbers of a matrix over states and controls.
+    pub(super) const fn variables_square(self) -> usize {
+        self.variables() * padded(self.variables())
+    }
+
+    /// Numbers of the feedback gain of one node: controls × states.
+    pub(super) const fn gain(self) -> usize {
+        self.step.controls * padded(self.state())
+    }
+}

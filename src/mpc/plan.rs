@@ -1,0 +1,243 @@
+//! The plan: states, controls and gains over the horizon, and the policy that they make.
+
+use super::{MpcDims, Nanos, Neighbours};
+use crate::input::{InputError, check_length};
+use crate::linalg::{MatMut, MatRef, padded, partial_dot};
+use crate::memory::carved;
+use crate::model::{Dims, Model, configuration};
+use crate::scalar::Real;
+use crate::step::{NextState, StepInput};
+
+carved! {
+    /// x*, u* and K at each node, from a moment in time on. Written by [`Mpc::solve`](super::Mpc::solve).
+    pub struct Plan<'a, T>(d: MpcDims) {
+        /// When node zero is.
+        pub(super) start: (Nanos),
+        /// Of each node, seconds after the start; nodes.
+        pub(super) time_s: [T; d.nodes()],
+        /// nodes × nq.
+        pub(super) q: [T; d.nodes() * d.step.robot.nq],
+        /// nodes × nv.
+        pub(super) v: [T; d.nodes() * d.step.robot.nv],
+        /// (nodes − 1) × nu.
+        pub(super) u: [T; d.horizon * d.step.controls],
+        /// nodes − 1 matrices of nu × 2nv, rows of `padded(2nv)`.
+        pub(super) gain: [T; d.horizon * d.gain()],
+    }
+}
+
+carved! {
+    /// Memory to evaluate a policy in.
+    pub struct PolicyScratch<'a, T>(d: Dims) {
+        reference_q: [T; d.nq],
+        /// Displacement and velocity from the plan.
+        apart: [T; padded(2 * d.nv)],
+    }
+}
+
+impl<T: Real> Plan<'_, T> {
+    /// Steps that it looks ahead.
+    pub fn horizon(&self) -> usize {
+        self.time_s.len().saturating_sub(1)
+    }
+
+    /// When node zero is.
+    pub fn start(&self) -> Nanos {
+        self.start
+    }
+
+    /// When node `k` is, seconds after the start.
+    pub fn time_s(&self, k: usize) -> T {
+        self.time_s.get(k).copied().unwrap_or(T::ZERO)
+    }
+
+    /// Seconds from the first node to the last.
+    pub fn duration_s(&self) -> T {
+        self.time_s(self.horizon())
+    }
+
+    /// Configuration at node `k`.
+    pub fn q(&self, k: usize) -> &[T] {
+        &self.q[part(self.q.len(), self.time_s.len(), k)]
+    }
+
+    /// Velocity at node `k`.
+    pub fn v(&self, k: usize) -> &[T] {
+        &self.v[part(self.v.len(), self.time_s.len(), k)]
+    }
+
+    /// Controls from node `k` on.
+    pub fn u(&self, k: usize) -> &[T] {
+        &self.u[part(self.u.len(), self.horizon(), k)]
+    }
+
+    /// K at node `k`: what the controls answer to a change of state, nu × 2nv.
+    pub fn gain(&self, k: usize) -> MatRef<'_, T> {
+        let nv = self.v.len() / self.time_s.len().max(1);
+        let nu = self.u.len() / self.horizon().max(1);
+        MatRef::with_stride(&self.gain[part(self.gain.len(), self.horizon(), k)], nu, 2 * nv, padded(2 * nv))
+    }
+
+    pub(super) fn q_mut(&mut self, k: usize) -> &mut [T] {
+        let at = part(self.q.len(), self.time_s.len(), k);
+        &mut self.q[at]
+    }
+
+    pub(super) fn v_mut(&mut self, k: usize) -> &mut [T] {
+        let at = part(self.v.len(), self.time_s.len(), k);
+        &mut self.v[at]
+    }
+
+    pub(super) fn u_mut(&mut self, k: usize) -> &mut [T] {
+        let at = part(self.u.len(), self.horizon(), k);
+        &mut self.u[at]
+    }
+
+    pub(super) fn gain_mut(&mut self, k: usize) -> MatMut<'_, T> {
+        let nv = self.v.len() / self.time_s.len().max(1);
+        let nu = self.u.len() / self.horizon().max(1);
+        let at = part(self.gain.len(), self.horizon(), k);
+        MatMut::with_stride(&mut self.gain[at], nu, 2 * nv, padded(2 * nv))
+    }
+
+    /// What the step from node `k` starts from and, to be written, where it leads.
+    pub(super) fn around(&mut self, k: usize) -> (StepInput<'_, T>, NextState<'_, T>) {
+        let nodes = self.time_s.len();
+        let (nq, nv) = (self.q.len() / nodes.max(1), self.v.len() / nodes.max(1));
+        let (q, next_q) = self.q.split_at_mut((k + 1) * nq);
+        let (v, next_v) = self.v.split_at_mut((k + 1) * nv);
+        let u = &self.u[part(self.u.len(), nodes.saturating_sub(1), k)];
+        (StepInput::new(&q[k * nq..], &v[k * nv..], u), NextState { q: &mut next_q[..nq], v: &mut next_v[..nv] })
+    }
+
+    /// The controls around those of node `k`; `applied` come before the first.
+    pub(super) fn neighbours<'n>(&'n self, k: usize, applied: &'n [T]) -> Neighbours<'n, T> {
+        let before = if k == 0 { applied } else { self.u(k - 1) };
+        let (after, dt_after_s) = if k + 1 < self.horizon() {
+            (self.u(k + 1), self.time_s(k + 2) - self.time_s(k + 1))
+        } else {
+            (&[][..], T::ZERO)
+        };
+        Neighbours { before, after, dt_after_s }
+    }
+
+    /// Makes this plan a copy of another one of the same size.
+    pub fn copy_from(&mut self, other: &Plan<'_, T>) -> Result<(), InputError> {
+        check_length("plan nodes", self.time_s.len(), other.time_s.len())?;
+        check_length("plan q", self.q.len(), other.q.len())?;
+        check_length("plan v", self.v.len(), other.v.len())?;
+        check_length("plan u", self.u.len(), other.u.len())?;
+        self.start = other.start;
+        self.time_s.copy_from_slice(other.time_s);
+        self.q.copy_from_slice(other.q);
+        self.v.copy_from_slice(other.v);
+        self.u.copy_from_slice(other.u);
+        self.gain.copy_from_slice(other.gain);
+        Ok(())
+    }
+
+    /// The node whose interval holds the time, and the share of the interval that has passed; the last interval and its
+    /// end when the time is later. O(nodes).
+    pub(super) fn locate(&self, time_s: T) -> (usize, T) {
+        let last = self.horizon().saturating_sub(1);
+        let k = (0..last).find(|&k| time_s < self.time_s[k + 1]).unwrap_or(last);
+        let (from, to) = (self.time_s(k), self.time_s(k + 1));
+        let share = if to > from { (time_s - from) / (to - from) } else { T::ZERO };
+        (k, share.max(T::ZERO).min(T::ONE))
+    }
+
+    /// x* between nodes: along the shortest way for the configuration, evenly for the velocity.
+    pub(super) fn reference(
+        &self,
+        model: Model<'_, T>,
+        (k, share): (usize, T),
+        q: &mut [T],
+        v: &mut [T],
+    ) -> Result<(), InputError> {
+        configuration::difference(model, self.q(k), self.q(k + 1), v)?;
+        v.iter_mut().for_each(|x| *x *= share);
+        configuration::integrate(model, self.q(k), v, q)?;
+        for ((v, from), to) in v.iter_mut().zip(self.v(k)).zip(self.v(k + 1)) {
+            *v = share.mul_add(*to - *from, *from);
+        }
+        Ok(())
+    }
+
+    /// The policy at a time: u = u* + K (x ⊖ x*), within the range of the controls. O(nu · nv).
+    ///
+    /// Past the end of the plan it is that of the last node.
+    pub fn control(
+        &self,
+        model: Model<'_, T>,
+        now: Nanos,
+        (q, v): (&[T], &[T]),
+        u: &mut [T],
+        scratch: &mut PolicyScratch<'_, T>,
+    ) -> Result<(), InputError> {
+        let at = self.locate(now.seconds_since(self.start));
+        self.answer(model, at, (q, v), u, scratch)?;
+        clamp(model, u);
+        Ok(())
+    }
+
+    /// The policy for a step that starts `time_s` after the start and lasts about as long as those of the plan: it takes
+    /// part in two of them, so the planned controls are their mean over it.
+    pub(super) fn mean_control(
+        &self,
+        model: Model<'_, T>,
+        time_s: T,
+        (q, v): (&[T], &[T]),
+        u: &mut [T],
+        scratch: &mut PolicyScratch<'_, T>,
+    ) -> Result<(), InputError> {
+        let at = self.locate(time_s);
+        self.answer(model, at, (q, v), u, scratch)?;
+        for ((u, now), next) in u.iter_mut().zip(self.u(at.0)).zip(self.u(at.0 + 1)) {
+            *u = at.1.mul_add(*next - *now, *u);
+        }
+        clamp(model, u);
+        Ok(())
+    }
+
+    /// u* + K (x ⊖ x*) at a place between nodes, wherever that is.
+    fn answer(
+        &self,
+        model: Model<'_, T>,
+        at: (usize, T),
+        (q, v): (&[T], &[T]),
+        u: &mut [T],
+        scratch: &mut PolicyScratch<'_, T>,
+    ) -> Result<(), InputError> {
+        let nv = model.nv();
+        check_length("u", model.nu(), u.len())?;
+        check_length("v", nv, v.len())?;
+        check_length("scratch", model.nq(), scratch.reference_q.len())?;
+        check_length("plan", model.nv() * self.time_s.len(), self.v.len())?;
+        let (apart, rest) = scratch.apart.split_at_mut(nv);
+        let velocity = &mut rest[..nv];
+        self.reference(model, at, scratch.reference_q, velocity)?;
+        configuration::difference(model, scratch.reference_q, q, apart)?;
+        for (reference, v) in velocity.iter_mut().zip(v) {
+            *reference = *v - *reference;
+        }
+        let gain = self.gain(at.0);
+        for (i, (u, planned)) in u.iter_mut().zip(self.u(at.0)).enumerate() {
+            *u = *planned + partial_dot(gain.row(i), &scratch.apart[..2 * nv]);
+        }
+        Ok(())
+    }
+}
+
+/// Moves controls into the range of their motors.
+pub(super) fn clamp<T: Real>(model: Model<'_, T>, u: &mut [T]) {
+    for (u, actuator) in u.iter_mut().zip(model.actuators) {
+        *u = actuator.control_range.clamp(*u);
+    }
+}
+
+/// Where part `k` of `parts` equal ones stands; the last one for a `k` that is too large.
+fn part(len: usize, parts: usize, k: usize) -> core::ops::Range<usize> {
+    let one = len / parts.max(1);
+    let k = k.min(parts.saturating_sub(1));
+    k * one..(k + 1) * one
+}

@@ -1,0 +1,172 @@
+//! Forward passes: the old policy from the measured state, and trials of a new one.
+
+use super::plan::clamp;
+use super::solve::{Halt, Pass};
+use super::{Clock, Neighbours, Node, Plan, Sum, cost};
+use crate::contact::{Solver, SolverStatus};
+use crate::dynamics;
+use crate::linalg::partial_dot;
+use crate::model::configuration;
+use crate::scalar::Real;
+use crate::step::step;
+
+impl<T: Real<Plain = T>, S: Solver<T> + Copy, C: Clock> Pass<'_, '_, '_, T, S, C> {
+    /// Follows the committed policy from the measured state into the candidate; the cost of what comes out.
+    pub fn follow_policy(&mut self) -> Result<T, Halt> {
+        let shift_s: T = self.now.seconds_since(self.memory.committed.start);
+        self.start_candidate()?;
+        for k in 0..self.horizon() {
+            let m = &mut *self.memory;
+            let time_s = shift_s + m.candidate.time_s(k);
+            let (q, v, u) = node_mut(&mut m.candidate, k);
+            m.committed.mean_control(self.model, time_s, (q, v), u, &mut m.policy)?;
+            let (from, _) = m.committed.locate(time_s);
+            let old = m.committed.gain(from);
+            m.candidate.gain_mut(k).data_mut().copy_from_slice(old.data());
+            self.advance(k)?;
+        }
+        self.finish_rollout()
+    }
+
+    /// Tries `length` of the step that the backward pass asked for; the cost of what comes out.
+    pub fn try_step(&mut self, length: T) -> Result<T, Halt> {
+        self.start_candidate()?;
+        for k in 0..self.horizon() {
+            let m = &mut *self.memory;
+            let nv = self.model.nv();
+            let (q, v, u) = node_mut(&mut m.candidate, k);
+            let (apart_q, apart_v) = m.apart[..2 * nv].split_at_mut(nv);
+            configuration::difference(self.model, m.committed.q(k), q, apart_q)?;
+            for ((apart, v), planned) in apart_v.iter_mut().zip(v).zip(m.committed.v(k)) {
+                *apart = *v - *planned;
+            }
+            u.copy_from_slice(m.committed.u(k));
+            let nu = u.len();
+            for (u, forward) in u.iter_mut().zip(&m.feedforward[k * nu..]) {
+                *u = length.mul_add(*forward, *u);
+            }
+            let (gain, u) = split_gain(&mut m.candidate, k);
+            for (i, u) in u.iter_mut().enumerate() {
+                *u += partial_dot(gain.row(i), &m.apart[..2 * nv]);
+            }
+            clamp(self.model, u);
+            self.advance(k)?;
+            self.keep_gap(k + 1, T::ONE - length)?;
+        }
+        self.finish_rollout()
+    }
+
+    /// Puts the measured state, and the time grid, into the candidate.
+    fn start_candidate(&mut self) -> Result<(), Halt> {
+        let m = &mut *self.memory;
+        m.trial_parts.fill(T::ZERO);
+        m.candidate.start = self.now;
+        let mut time_s = T::ZERO;
+        for (k, dt_s) in m.dt_s.iter().enumerate() {
+            m.candidate.time_s[k] = time_s;
+            time_s += *dt_s;
+        }
+        let last = m.dt_s.len();
+        m.candidate.time_s[last] = time_s;
+        m.candidate.q_mut(0).copy_from_slice(self.measured.q);
+        m.candidate.v_mut(0).copy_from_slice(self.measured.v);
+        self.trial_cost = T::ZERO;
+        self.trial_dropped = 0;
+        Ok(())
+    }
+
+    /// One step of the candidate from node `k` to the next, and the cost of node `k`.
+    fn advance(&mut self, k: usize) -> Result<(), Halt> {
+        self.check_time()?;
+        let m = &mut *self.memory;
+        m.warm.load(k, &mut m.step);
+        let mut settings = self.settings.step;
+        settings.dt_s = m.dt_s[k];
+        settings.substeps = 1;
+        let (mut input, next) = m.candidate.around(k);
+        input.force = m.disturbance;
+        let report = step(self.model, &input, &settings, next, &mut m.step)?;
+        if report.outcome.status == SolverStatus::Converged {
+            m.warm.save(k, &m.step);
+        } else {
+            self.report.unsolved_contacts += 1;
+        }
+        self.trial_dropped = self.trial_dropped.max((report.dropped_constraints + report.detected.dropped) as u32);
+        let time_s = self.task_time_s + m.candidate.time_s(k);
+        let node = Node {
+            model: self.model,
+            index: k,
+            time_s,
+            dt_s: settings.dt_s,
+            q: m.candidate.q(k),
+            v: m.candidate.v(k),
+            u: m.candidate.u(k),
+            neighbours: m.candidate.neighbours(k, m.applied),
+            step: &m.step,
+            derivatives: None,
+        };
+        let mut sum = Sum(T::ZERO);
+        cost::visit(self.task.terms, &node, &mut sum, m.trial_parts)?;
+        self.trial_cost += sum.0;
+        Ok(())
+    }
+
+    /// Leaves a share of the gap at a node open.
+    fn keep_gap(&mut self, k: usize, share: T) -> Result<(), Halt> {
+        let m = &mut *self.memory;
+        let nv = self.model.nv();
+        let gap = &m.gap[k * 2 * nv..][..2 * nv];
+        if share == T::ZERO || gap.iter().all(|x| *x == T::ZERO) {
+            return Ok(());
+        }
+        for (apart, gap) in m.apart.iter_mut().zip(gap) {
+            *apart = -(share * *gap);
+        }
+        m.next_q.copy_from_slice(m.candidate.q(k));
+        configuration::integrate(self.model, m.next_q, &m.apart[..nv], m.candidate.q_mut(k))?;
+        for (v, apart) in m.candidate.v_mut(k).iter_mut().zip(&m.apart[nv..]) {
+            *v += *apart;
+        }
+        Ok(())
+    }
+
+    /// Adds the cost of the last node; the cost of the whole candidate.
+    fn finish_rollout(&mut self) -> Result<T, Halt> {
+        let last = self.horizon();
+        let m = &mut *self.memory;
+        dynamics::update(self.model, m.candidate.q(last), m.candidate.v(last), &mut m.step.dynamics)?;
+        dynamics::mass_matrix(self.model, &mut m.step.dynamics)?;
+        let node = Node {
+            model: self.model,
+            index: last,
+            time_s: self.task_time_s + m.candidate.time_s(last),
+            dt_s: T::ZERO,
+            q: m.candidate.q(last),
+            v: m.candidate.v(last),
+            u: &[],
+            neighbours: Neighbours::NONE,
+            step: &m.step,
+            derivatives: None,
+        };
+        let mut sum = Sum(T::ZERO);
+        cost::visit(self.task.terms, &node, &mut sum, m.trial_parts)?;
+        self.trial_cost += sum.0;
+        if self.trial_cost.is_finite() { Ok(self.trial_cost) } else { Err(Halt::Diverged) }
+    }
+}
+
+/// State of a node and its controls, to be written.
+fn node_mut<'p, T: Real>(plan: &'p mut Plan<'_, T>, k: usize) -> (&'p [T], &'p [T], &'p mut [T]) {
+    let nodes = plan.time_s.len().max(1);
+    let (nq, nv, nu) = (plan.q.len() / nodes, plan.v.len() / nodes, plan.u.len() / plan.horizon().max(1));
+    (&plan.q[k * nq..][..nq], &plan.v[k * nv..][..nv], &mut plan.u[k * nu..][..nu])
+}
+
+/// Gain of a node and its controls, to be written.
+fn split_gain<'p, T: Real>(plan: &'p mut Plan<'_, T>, k: usize) -> (crate::linalg::MatRef<'p, T>, &'p mut [T]) {
+    let horizon = plan.horizon().max(1);
+    let (nv, nu) = (plan.v.len() / plan.time_s.len().max(1), plan.u.len() / horizon);
+    let (stride, each) = (crate::linalg::padded(2 * nv), plan.gain.len() / horizon);
+    let gain = crate::linalg::MatRef::with_stride(&plan.gain[k * each..][..each], nu, 2 * nv, stride);
+    (gain, &mut plan.u[k * nu..][..nu])
+}

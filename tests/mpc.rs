@@ -1,0 +1,185 @@
+//! The optimizer against textbook answers, differences, and hostile input.
+
+mod linear_quadratic;
+
+use nalgebra::Vector3;
+use saltus::derivatives::Gradient;
+use saltus::kinematics::Target;
+use saltus::memory::{Arena, Block};
+use saltus::model::{GeometryId, Model, OwnedModel, configuration};
+use saltus::mpc::{
+    Budget, Dofs, Measured, Moving, Mpc, MpcDims, MpcSettings, Nanos, Residual, Spacing, Stopped, Task, Term,
+};
+use saltus::step::{StepDims, StepSettings};
+use saltus_cli::states;
+use saltus_loaders::{LoadOptions, load};
+
+const FOREVER: Budget<'static, Stopped> = Budget { clock: &Stopped(Nanos(0)), deadline: Nanos::NEVER };
+
+fn robot(name: &str) -> OwnedModel<f64> {
+    load(name, &LoadOptions::default()).unwrap().model
+}
+
+fn settings() -> MpcSettings<f64> {
+    MpcSettings {
+        step: StepSettings { gradient: Gradient::Exact, ..StepSettings::default() },
+        spacing: Spacing::even(0.02),
+        max_iterations: 100,
+        ..MpcSettings::default()
+    }
+}
+
+fn measured<'s>(q: &'s [f64], v: &'s [f64]) -> Measured<'s, f64> {
+    Measured { time: Nanos(0), q, v }
+}
+
+/// One of every residual that concerns the robot's motion; `floor` is a geometry that is touched.
+fn every_residual<'m>(model: Model<'m, f64>, floor: Option<GeometryId>) -> Vec<(&'static str, Residual<'m, f64>)> {
+    let foot = (0..model.frames.len()).last().map(|k| Target::Frame(saltus::model::FrameId::new(k as u16)));
+    let body = Target::Body(model.body_ids().last().unwrap());
+    let target = foot.unwrap_or(body);
+    let reference = model.keyframe(0).unwrap();
+    let moving = Moving { start: Vector3::new(0.1, -0.2, 0.3), rate: Vector3::new(1.0, 0.0, 0.5) };
+    let mut all = vec![
+        ("posture", Residual::Posture { dofs: Dofs::ALL, reference: reference.q }),
+        ("velocity", Residual::Velocity { dofs: Dofs::new(1, 2), reference: &[] }),
+        ("control", Residual::Control { reference: reference.u }),
+        ("position", Residual::Position { target, reference: moving, axes: [1.0, 2.0, 3.0] }),
+        (
+            "orientation",
+            Residual::Orientation {
+                target: body,
+                reference: [0.1, 0.2, 0.3, 0.927_361_849_549_570_4],
+                axes: [1.0, 2.0, 0.5],
+            },
+        ),
+        ("point velocity", Residual::PointVelocity { target, reference: moving.rate, axes: [1.0, 2.0, 3.0] }),
+        ("center of mass", Residual::CenterOfMass { reference: moving, axes: [1.0, 2.0, 3.0] }),
+        ("momentum", Residual::Momentum { reference: [0.1; 6], axes: [1.0, 2.0, 3.0, 4.0, 5.0, 6.0] }),
+        ("slip", Residual::Slip { target, ground_m: -0.02, fade_m: 0.05 }),
+        ("clearance", Residual::Clearance { target, ground_m: 0.0, height_m: 3.0 }),
+        ("position limits", Residual::PositionLimits { margin: 0.7 }),
+        ("velocity limits", Residual::VelocityLimits { margin: 0.5 }),
+    ];
+    if let Some(geometry) = floor {
+        all.push(("normal force", Residual::NormalForce { geometry, reference_n: 10.0 }));
+    }
+    all
+}
+
+/// Largest difference of a gradient to central differences of the cost, over the largest entry.
+#[test]
+fn gradients_of_every_residual_equal_differences_of_its_cost() {
+    /// What central differences of 1e-6 leave, relative to the largest entry of the gradient.
+    const TOLERANCE: f64 = 2e-6;
+    const STEP: f64 = 1e-6;
+    for name in ["go1", "ur5", "hopper", "quadrotor"] {
+        let owned = robot(name);
+        let model = owned.model();
+        let floor = model.find_geometry("floor");
+        let dims = MpcDims::new(StepDims::of(model, 16), 1, 1);
+        let mut memory = vec![Block::EMPTY; Mpc::<f64>::blocks(dims)];
+        let mut mpc = Mpc::new(model, settings(), dims, &mut Arena::new(&mut memory)).unwrap();
+        for (what, residual) in every_residual(model, floor) {
+            let terms = [Term::new(residual, 1.0)];
+            let task = Task::new(&terms);
+            let mut worst: f64 = 0.0;
+            for state in states::sample(model, StepSettings::default(), 12, 7).unwrap() {
+                let n = model.nv();
+                let (_, quadratic) = mpc.expand(&task, measured(&state.q, &state.v), &state.u, 0.01).unwrap();
+                let gradient = quadratic.gradient.to_vec();
+                let size = gradient.iter().fold(1e-3_f64, |most, g| most.max(g.abs()));
+                for (k, &slope) in gradient.iter().enumerate() {
+                    let mut value = |sign: f64| {
+                        let (mut q, mut v, mut u) = (state.q.clone(), state.v.clone(), state.u.clone());
+                        if k < n {
+                            let mut change = vec![0.0; n];
+                            change[k] = sign * STEP;
+                            configuration::integrate(model, &state.q, &change, &mut q).unwrap();
+                        } else if k < 2 * n {
+                            v[k - n] += sign * STEP;
+                        } else {
+                            u[k - 2 * n] += sign * STEP;
+                        }
+                        mpc.expand(&task, measured(&q, &v), &u, 0.01).unwrap().0
+                    };
+                    let difference = (value(1.0) - value(-1.0)) / (2.0 * STEP);
+                    worst = worst.max((difference - slope).abs() / size);
+                }
+            }
+            println!("{name:<10} {what:<16} {worst:.1e}");
+            // A force has kinks where contacts change their mode; it has a test of its own.
+            if what != "normal force" {
+                assert!(worst < TOLERANCE, "{name} {what}: {worst:e}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_cart_pole_swings_up() {
+    let owned = robot("cartpole");
+    let model = owned.model();
+    let (rest, upright) = (model.find_keyframe("rest").unwrap(), model.find_keyframe("upright").unwrap());
+    let terms = [
+        Term::new(Residual::Posture { dofs: Dofs::ALL, reference: upright.q }, 1.0).at_end(100.0),
+        Term::new(Residual::Velocity { dofs: Dofs::ALL, reference: &[] }, 0.1).at_end(10.0),
+        Term::new(Residual::Control { reference: &[] }, 0.01),
+    ];
+    let dims = MpcDims::new(StepDims::of(model, 1), 100, 3);
+    let mut memory = vec![Block::EMPTY; Mpc::<f64>::blocks(dims)];
+    let settings = MpcSettings { max_iterations: 300, spacing: Spacing::even(0.03), ..settings() };
+    let mut mpc = Mpc::new(model, settings, dims, &mut Arena::new(&mut memory)).unwrap();
+    let report = mpc.solve(&Task::new(&terms), measured(rest.q, rest.v), FOREVER).unwrap();
+    println!("{report:?}");
+    let end = mpc.plan().q(100);
+    assert!(end[1].abs() < 0.05 && end[0].abs() < 0.5, "{end:?}");
+    assert!((0..100).all(|k| mpc.plan().u(k)[0].abs() <= 10.0));
+}
+
+/// Where feet stick or slide, with exact gradients and four points at the most, the force on the ground has a derivative.
+#[test]
+fn gradients_of_the_normal_force_equal_differences_inside_a_mode() {
+    /// A force is an impulse over the step: rounding grows by as much.
+    const TOLERANCE: f64 = 1e-5;
+    const STEP: f64 = 1e-7;
+    let owned = robot("go1");
+    let model = owned.model();
+    let dims = MpcDims::new(StepDims::of(model, 16), 1, 1);
+    let mut memory = vec![Block::EMPTY; Mpc::<f64>::blocks(dims)];
+    let mut mpc = Mpc::new(model, settings(), dims, &mut Arena::new(&mut memory)).unwrap();
+    let rest = model.find_keyframe("rest").unwrap();
+    let foot = model.find_geometry("FR_foot").unwrap();
+    let terms = [Term::new(Residual::NormalForce { geometry: foot, reference_n: 10.0 }, 1.0)];
+    let task = Task::new(&terms);
+    for speed in [0.0, 0.3] {
+        let mut v = rest.v.to_vec();
+        (v[0], v[1]) = (speed, 0.5 * speed);
+        let mut q = rest.q.to_vec();
+        q[2] -= 1e-4; // Off the edge of the rest band.
+        let (value, quadratic) = mpc.expand(&task, measured(&q, &v), rest.u, 0.01).unwrap();
+        let gradient = quadratic.gradient.to_vec();
+        let size = gradient.iter().fold(1e-3_f64, |most, g| most.max(g.abs()));
+        let n = model.nv();
+        let mut worst: f64 = 0.0;
+        for (k, &slope) in gradient.iter().enumerate() {
+            let mut cost = |step: f64| {
+                let (mut q1, mut v1, mut u1) = (q.clone(), v.clone(), rest.u.to_vec());
+                if k < n {
+                    let mut change = vec![0.0; n];
+                    change[k] = step;
+                    configuration::integrate(model, &q, &change, &mut q1).unwrap();
+                } else if k < 2 * n {
+                    v1[k - n] += step;
+                } else {
+                    u1[k - 2 * n] += step;
+                }
+                mpc.expand(&task, measured(&q1, &v1), &u1, 0.01).unwrap().0
+            };
+            let difference = (cost(STEP) - cost(-STEP)) / (2.0 * STEP);
+            worst = worst.max((difference - slope).abs() / size);
+        }
+        println!("speed {speed}: cost {value:.3}, largest entry {size:.1e}, error {worst:.1e}");
+        assert!(worst < TOLERANCE, "speed {speed}: {worst:e}");
+    }
+}
