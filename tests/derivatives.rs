@@ -13,48 +13,72 @@ use saltus_loaders::{BUILTIN, LoadOptions, load};
 use saltus_testkit::{Random, random_tree};
 use scenes::Scene;
 
-/// Of each built-in robot.
+/// Of each built-in robot: those that count, and those that are drawn for them at most.
 const STATES: usize = 130;
-/// Measured: 93.0 %. The goal is 99.5 %; the rest has a kink within the stencil, several solutions or none, as fallen
-/// and jammed robots have.
-const SMOOTH_SHARE: f64 = 0.92;
+const DRAWN: usize = 520;
+/// Of the states in which the step has a derivative, so many agree.
+const AGREEING_SHARE: f64 = 0.995;
 /// Half of the states differ by less: what the noise of the solver leaves of a finite difference.
 const MEDIAN: f64 = 1e-8;
-/// States, and scenes, that differ although no kink shows: two sharp edges that overlap. Their contact frame moves
-/// otherwise than the collision in dual numbers has it; to be found out.
-const UNEXPLAINED_STATES: usize = 1;
-const UNEXPLAINED_SCENES: usize = 2;
 
-fn compare_all(model: Model<'_, f64>, settings: StepSettings<f64>, states: &[State]) -> Vec<Comparison> {
+/// What comes of each state, one after the other.
+fn comparisons<'s>(
+    model: Model<'s, f64>,
+    settings: StepSettings<f64>,
+    states: &'s [State],
+) -> impl Iterator<Item = Comparison> + 's {
     let dims = StepDims::of(model, CONTACTS);
-    let mut memory = vec![Block::EMPTY; Checker::blocks(dims)];
-    let mut checker = Checker::new(model, settings, dims, &mut Arena::new(&mut memory)).unwrap();
-    states.iter().map(|state| checker.compare(&StepInput::new(&state.q, &state.v, &state.u)).unwrap()).collect()
+    states.iter().map(move |state| {
+        let mut memory = vec![Block::EMPTY; Checker::blocks(dims)];
+        let mut checker = Checker::new(model, settings, dims, &mut Arena::new(&mut memory)).unwrap();
+        checker.compare(&StepInput::new(&state.q, &state.v, &state.u)).unwrap()
+    })
 }
 
 #[test]
 fn derivatives_of_all_robots_equal_finite_differences() {
     let (mut errors, mut failures, mut modes) = (Vec::new(), Vec::new(), [0; 7]);
+    let mut drawn = 0;
     for robot in BUILTIN {
         let loaded = load(robot.name, &LoadOptions::default()).unwrap();
         let (model, settings) = (loaded.model.model(), StepSettings::default());
-        let states = sample(model, settings, STATES, 1).unwrap();
-        for (k, comparison) in compare_all(model, settings, &states).iter().enumerate() {
-            if !comparison.passes() {
-                failures.push(format!("{}, state {k}: {}", robot.name, describe(comparison, model)));
+        let states = sample(model, settings, DRAWN, 1).unwrap();
+        let (mut accepted, mut rejected) = (0, 0);
+        for (k, comparison) in comparisons(model, settings, &states).enumerate() {
+            // A kink within every stencil, several solutions or none: steps alone tell, and another state takes its place.
+            if !comparison.smooth {
+                rejected += 1;
+                continue;
+            }
+            accepted += 1;
+            if !comparison.agrees() {
+                failures.push(format!("{}, state {k}: {}", robot.name, describe(&comparison, model)));
+                assert!(comparison.passes(), "no mode boundary explains {}", failures[failures.len() - 1]);
             }
             errors.push(comparison.error());
             comparison.modes.named().iter().zip(&mut modes).for_each(|(mode, count)| *count += usize::from(mode.1));
+            if accepted == STATES {
+                break;
+            }
         }
+        println!("{}: {accepted} states, {rejected} others have no derivative", robot.name);
+        assert_eq!(accepted, STATES, "{}: too few states have a derivative", robot.name);
+        drawn += accepted + rejected;
     }
-    let few = failures.len() <= UNEXPLAINED_STATES;
-    assert!(few, "{} of {} states:\n{}", failures.len(), errors.len(), failures.join("\n"));
     assert!(errors.len() >= 2000);
     errors.sort_by(f64::total_cmp);
-    let smooth = errors.iter().filter(|error| **error <= TOLERANCE).count() as f64 / errors.len() as f64;
+    let agreeing = errors.iter().filter(|error| **error <= TOLERANCE).count() as f64 / errors.len() as f64;
     let median = errors[errors.len() / 2];
-    println!("{} states, {:.2} % within {TOLERANCE:.0e}, median {median:.1e}", errors.len(), 100.0 * smooth);
-    assert!(smooth >= SMOOTH_SHARE && median <= MEDIAN, "{smooth} of the states agree, median {median:.1e}");
+    println!(
+        "{} of {drawn} states count: {:.2} % within {TOLERANCE:.0e}, median {median:.1e}",
+        errors.len(),
+        100.0 * agreeing
+    );
+    assert!(
+        agreeing >= AGREEING_SHARE && median <= MEDIAN,
+        "{agreeing} agree, median {median:.1e}:\n{}",
+        failures.join("\n")
+    );
     let names = Modes::default().named().map(|(name, _)| name);
     for (name, count) in names.into_iter().zip(modes).filter(|(name, _)| *name != "loop") {
         assert!(count >= 20, "{count} states are too few for {name}");
@@ -74,10 +98,9 @@ fn describe(comparison: &Comparison, model: Model<'_, f64>) -> String {
 }
 
 /// Compares scenes; the mode that each is there for must occur, and no kink excuses it.
-fn check_scenes(scenes: &[Scene], unexplained: usize) {
+fn check_scenes(scenes: &[Scene]) {
     let failures: Vec<String> = scenes.iter().filter_map(|scene| check_scene(scene).err()).collect();
-    let few = failures.len() <= unexplained;
-    assert!(few, "{} of {} scenes:\n{}", failures.len(), scenes.len(), failures.join("\n"));
+    assert!(failures.is_empty(), "{} of {} scenes:\n{}", failures.len(), scenes.len(), failures.join("\n"));
 }
 
 fn check_scene(scene: &Scene) -> Result<(), String> {
@@ -96,19 +119,19 @@ fn check_scene(scene: &Scene) -> Result<(), String> {
 
 #[test]
 fn derivatives_in_every_mode_equal_finite_differences() {
-    check_scenes(&scenes::modes(), 0);
+    check_scenes(&scenes::modes());
 }
 
 #[test]
 fn derivatives_of_motors_and_springs_equal_finite_differences() {
-    check_scenes(&scenes::motors(), 0);
+    check_scenes(&scenes::motors());
 }
 
 #[test]
 fn derivatives_of_every_pair_of_shapes_equal_finite_differences() {
     let scenes = scenes::shape_pairs();
     assert!(scenes.len() >= 300, "{} scenes are too few", scenes.len());
-    check_scenes(&scenes, 0);
+    check_scenes(&scenes);
 }
 
 /// Dual numbers go through the whole step where nothing touches.

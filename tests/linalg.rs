@@ -4,7 +4,8 @@ use nalgebra::DMatrix;
 use saltus::linalg::tree::{self, Link, Tree};
 use saltus::linalg::{
     MatMut, MatRef, NotPositiveDefinite, Singular, SmallPivot, add_a_b, add_a_bt, add_at_a_upper, add_at_b, cholesky,
-    cholesky_solve, ldlt, ldlt_solve, lu, lu_solve, lu_solve_matrix, padded, solve_lower, solve_upper,
+    cholesky_solve, ldlt, ldlt_solve, lu, lu_solve, lu_solve_matrix, padded, pivoted_cholesky, solve_lower,
+    solve_upper,
 };
 use saltus::scalar::Real;
 use saltus_testkit::Random;
@@ -238,6 +239,39 @@ fn check_cholesky<T: Real>() {
 fn cholesky_and_its_solve_equal_nalgebras() {
     check_cholesky::<f64>();
     check_cholesky::<f32>();
+}
+
+/// Rows that are combinations of others fall away, and the rest factors what it names.
+fn check_pivoted_cholesky<T: Real>() {
+    let mut rng = Random::new(27);
+    for n in SIZES {
+        for rows in [Rows::Exact, Rows::Padded, Rows::Ragged] {
+            let rank = n.div_ceil(2);
+            let factor = random(&mut rng, rank, n) + DMatrix::from_diagonal_element(rank, n, 2.0);
+            let a = Stored::<T>::new(&(factor.transpose() * &factor), Rows::Padded);
+            let mut u = Stored::<T>::new(&DMatrix::zeros(n, n), rows);
+            let mut order: Vec<u16> = (0..n as u16).rev().collect();
+            let tolerance = T::from_f64(1e4) * T::EPSILON;
+            let (found, pivot) =
+                pivoted_cholesky(a.view(), &mut order, u.view_mut(), tolerance, &mut vec![T::ZERO; 2 * n]);
+            assert!(found == rank && (n == 0 || pivot > tolerance), "rank {found} instead of {rank}");
+            let mut sorted = order.clone();
+            sorted.sort_unstable();
+            assert!(sorted.iter().copied().eq(0..n as u16), "no row is lost");
+            let (dense, full) = (u.dense(), a.dense());
+            let top = DMatrix::from_fn(rank, n, |i, j| if j >= i { dense[(i, j)] } else { 0.0 });
+            let ours = top.transpose() * &top;
+            let named = |i: usize, j: usize| full[(usize::from(order[i]), usize::from(order[j]))];
+            let tolerance = 8.0 * EPSILONS_PER_ROW * n as f64;
+            assert_close::<T>("UᵀU", &ours, &DMatrix::from_fn(n, n, named), tolerance);
+        }
+    }
+}
+
+#[test]
+fn a_pivoted_cholesky_factor_ends_at_the_rank() {
+    check_pivoted_cholesky::<f64>();
+    check_pivoted_cholesky::<f32>();
 }
 
 fn check_ldlt<T: Real>() {

@@ -8,7 +8,10 @@ use std::cell::Cell;
 use nalgebra::Vector3;
 use saltus::collision::{self, Collision, CollisionDims};
 use saltus::contact::{Admm, GaussSeidel, Newton, Solver};
-use saltus::derivatives::{Derivatives, differentiate};
+use saltus::derivatives::{
+    Cotangent, Derivatives, Gradients, Parameter, Tape, TapeDims, differentiate, differentiate_parameters, pull_back,
+    push_forward, roll_out, sweep_back,
+};
 use saltus::dynamics::{self, Dynamics, PARAMETERS};
 use saltus::kinematics::{self, Kinematics, Reference, Target};
 use saltus::linalg::{self, MatMut, MatRef};
@@ -173,8 +176,13 @@ fn check_steps_with<T: Real<Plain = T>, S: Solver<T>>(name: &str, robot: &OwnedM
     let robot = robot.cast::<T>();
     let model = robot.model();
     let dims = StepDims::of(model, 32);
-    let mut memory = vec![Block::EMPTY; Simulator::<T>::blocks(dims) + Derivatives::<T>::blocks(dims)];
+    let tape_dims = TapeDims { step: dims, steps: 3 };
+    let blocks = Simulator::<T>::blocks(dims) + Derivatives::<T>::blocks(dims) + Tape::<T>::blocks(tape_dims);
+    let mut memory = vec![Block::EMPTY; blocks];
     let settings = StepSettings::default().with_solver(solver);
+    let columns = 2 * model.nv() + model.nu();
+    let (mut change, mut gradient, along) = (vec![T::ZERO; model.nv()], vec![T::ZERO; columns], vec![T::ONE; columns]);
+    let controls = vec![T::from_f64(0.1); 3 * model.nu()];
     let control = vec![T::from_f64(0.1); model.nu()];
     let (mut q, mut v) = (vec![T::ZERO; model.nq()], vec![T::ZERO; model.nv()]);
     let count = allocations_of(|| {
@@ -191,6 +199,21 @@ fn check_steps_with<T: Real<Plain = T>, S: Solver<T>>(name: &str, robot: &OwnedM
         let settings = StepSettings::default();
         let input = StepInput::new(&q, &v, &control);
         std::hint::black_box(differentiate(model, &input, &settings, simulator.work_mut(), &mut derivatives).unwrap());
+        let (work, scratch) = (simulator.work_mut(), &mut derivatives);
+        let step = (&input, &settings);
+        push_forward(model, step, &along, &mut change, (work, scratch)).unwrap();
+        let cotangent = Cotangent { q: &along[..model.nv()], v: &along[..model.nv()] };
+        pull_back(model, step, cotangent, &mut gradient, (work, scratch)).unwrap();
+        let parameters = [Parameter::TimeStep];
+        let slopes = MatMut::new(&mut change, model.nv(), 1);
+        differentiate_parameters(model, step, &parameters, slopes, (work, scratch)).unwrap();
+        let mut tape = Tape::carve(&mut arena, tape_dims).unwrap();
+        roll_out(model, &settings, (&q, &v), &controls, &mut tape, work).unwrap();
+        let mut loss = |_: usize, _: (&[T], &[T]), _: &mut [T], by_v: &mut [T]| by_v.fill(T::ONE);
+        let wanted =
+            Gradients { controls: &mut [], q: &mut [], v: &mut change, parameters: (&parameters, &mut [T::ZERO]) };
+        let controls = &controls[..tape.steps() * model.nu()];
+        sweep_back(model, &settings, controls, &mut loss, wanted, &mut tape, (work, scratch)).unwrap();
         assert!(simulator.step(&control[..0]).is_ok() && simulator.step_with(&[], &v[..0], &[]).is_ok());
         assert!(simulator.set_state(&q[1..], &v).is_err());
     });

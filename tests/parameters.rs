@@ -163,10 +163,9 @@ impl<'m> Bench<'m> {
             let scale = slope.iter().fold(FLOOR / size, |largest: f64, x| largest.max(x.abs()));
             let rough = near.iter().zip(&far).fold(0.0_f64, |worst, (near, far)| worst.max((near - far).abs()));
             let bent = ahead.iter().zip(&behind).fold(0.0_f64, |worst, (a, b)| worst.max((a + b).abs() / h));
-            if same && rough <= SMOOTH * scale && bent <= SMOOTH_SIDES * scale {
-                if best.as_ref().is_none_or(|(least, _)| rough < *least * scale) {
-                    best = Some((rough / scale, slope));
-                }
+            let smooth = same && rough <= SMOOTH * scale && bent <= SMOOTH_SIDES * scale;
+            if smooth && best.as_ref().is_none_or(|(least, _)| rough < *least * scale) {
+                best = Some((rough / scale, slope));
             }
             h *= SHRINK;
         }

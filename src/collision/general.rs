@@ -22,6 +22,8 @@ const ROUNDINGS: f64 = 512.0;
 /// Steps uphill from where a bounded search ended, and the first of them, rad.
 const CLIMB_STEPS: usize = 64;
 const FIRST_STRIDE: f64 = 0.1;
+/// How far off the normal the corners of the nearest features are looked for, rad, when the search has not found them.
+const STRIDES: [f64; 4] = [1e-9, 1e-6, 1e-4, 1e-2];
 
 /// Points where two convex solids are closer than `margin`.
 pub(super) fn collide<T: Real>(a: &Solid<'_, T>, b: &Solid<'_, T>, margin: T) -> Manifold<T> {
@@ -111,6 +113,11 @@ impl<T: Real> Pair<'_, '_, T> {
                 None => stride *= T::Plain::from_f64(0.5),
             }
         }
+        self.around(normal, stride)
+    }
+
+    /// The corners that lie farthest along directions `stride` off a normal.
+    fn around(&self, normal: Vector3<T::Plain>, stride: T::Plain) -> Found<T::Plain> {
         let (t, s) = tangents(&normal);
         let around = [t, -t, s, -s].map(|turn| Vertex::farthest(&self.a, &self.b, &-(normal + turn * stride)).corners);
         let corners = |side: usize| around.iter().map(move |corners| corners[side]);
@@ -147,8 +154,14 @@ impl<T: Real> Pair<'_, '_, T> {
             let distance = point.distance.plain() + rounds;
             (along - distance).abs() <= rounding && along >= separation - rounding
         };
-        let nearest = self.nearest_features(found, exact);
-        let converged = nearest.is_some() && found.converged;
+        // Where the search ended at its bound, a look around finds the features; they are checked as any others.
+        let looks = if found.converged { &[] } else { &STRIDES[..] };
+        let nearest = self.nearest_features(found, exact).or_else(|| {
+            looks.iter().find_map(|stride| {
+                self.nearest_features(&self.around(found.normal, T::Plain::from_f64(*stride)), exact)
+            })
+        });
+        let converged = nearest.is_some();
         manifold.meet(nearest.unwrap_or_else(|| self.held(&found.normal, &vertex)), margin);
         manifold.with_convergence(converged)
     }

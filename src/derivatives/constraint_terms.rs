@@ -24,7 +24,6 @@ use crate::spatial::{Force, Motion};
 use crate::step::{Step, StepSettings};
 
 /// Adds the terms of all constraints that hold: to `out.velocity` (divided by −Δt) and to `out.rows`.
-#[inline(never)]
 pub(super) fn write<T: Real<Plain = T>, S>(
     model: Model<'_, T>,
     settings: &StepSettings<T, S>,
@@ -176,7 +175,6 @@ impl Sides {
 }
 
 /// A contact: its frame moves as the collision function has it.
-#[inline(never)]
 fn add_contact<T: Real<Plain = T>>(
     model: Model<'_, T>,
     work: &Step<'_, T>,
@@ -228,7 +226,6 @@ fn add_contact<T: Real<Plain = T>>(
 }
 
 /// ∂(Jᵀλ)/∂q of the entries, over −Δt.
-#[inline(never)]
 fn add_wrench_changes<T: Real>(work: &Step<'_, T>, count: usize, dt_s: T, out: &mut Derivatives<'_, T>) {
     let stride = out.stride();
     let entries = &out.entries[..count];

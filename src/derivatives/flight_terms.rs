@@ -23,7 +23,6 @@ pub(super) fn turn_acceleration<T: Real>(model: Model<'_, T>, v: &[T], accelerat
 }
 
 /// Z ← Z − M ∂(ω × v)/∂v, M with what acts at the end of the step: −Δt M⁻¹ Z then has Δt ∂(ω × v)/∂v.
-#[inline(never)]
 pub(super) fn subtract<T: Real>(model: Model<'_, T>, v: &[T], work: &Step<'_, T>, out: &mut Derivatives<'_, T>) {
     let mass = work.dynamics.mass_matrix_view(model.dims());
     let nv = model.nv();
@@ -59,7 +58,6 @@ pub(super) fn subtract<T: Real>(model: Model<'_, T>, v: &[T], work: &Step<'_, T>
 }
 
 /// ∂v⁺ = Eᵀ ∂u + (v⁺ ×) Δt J_r ∂ω, E = exp(Δt ω) and J_r its right Jacobian.
-#[inline(never)]
 pub(super) fn turn_axes<T: Real>(model: Model<'_, T>, dt_s: T, work: &Step<'_, T>, out: &mut Derivatives<'_, T>) {
     let stride = out.stride();
     for flyer in Flyer::all(model) {

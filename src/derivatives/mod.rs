@@ -111,7 +111,6 @@ fn write_terms<T: Real<Plain = T>, S>(
 }
 
 /// Z = ∂(M a + b − τ)/∂(q, v, u) at the acceleration of the step.
-#[inline(never)]
 fn differentiate_dynamics<T: Real<Plain = T>>(
     model: Model<'_, T>,
     input: &StepInput<'_, T>,
@@ -143,7 +142,6 @@ fn accelerate<T: Real>(model: Model<'_, T>, input: &StepInput<'_, T>, dt_s: T, w
 }
 
 /// Z ← −Δt D^(−½) L^(−ᵀ) Z, and the velocity itself: + D^½ L in the columns of v.
-#[inline(never)]
 fn half_solve<T: Real>(model: Model<'_, T>, dt_s: T, work: &Step<'_, T>, out: &mut Derivatives<'_, T>) {
     let (nv, roots) = (model.nv(), work.assembly.root_pivots());
     let factor = work.dynamics.factor_view(model.dims());
@@ -157,7 +155,6 @@ fn half_solve<T: Real>(model: Model<'_, T>, dt_s: T, work: &Step<'_, T>, out: &m
 }
 
 /// ∂v⁺ = L⁻¹ D^(−½) Z.
-#[inline(never)]
 fn finish<T: Real>(model: Model<'_, T>, work: &Step<'_, T>, out: &mut Derivatives<'_, T>) {
     let roots = work.assembly.root_pivots();
     let mut z = out.full_matrix();

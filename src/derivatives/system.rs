@@ -53,7 +53,6 @@ pub(super) fn factorize<T: Real, S>(
 }
 
 /// A is G at the rows that hold.
-#[inline(never)]
 fn factorize_symmetric<T: Real>(work: &mut Step<'_, T>, out: &mut Derivatives<'_, T>, quality: &mut Quality<T>) {
     let problem = work.assembly.problem();
     let mut count = 0;
@@ -178,7 +177,6 @@ pub(super) fn follow_constraints<T: Real>(work: &Step<'_, T>, out: &mut Derivati
 }
 
 /// Z ← Z − Fᵀ (E Z + L_A⁻¹ R): R in `out.rows`, in the order of the pivots, Z in `out.velocity`. O(rank · nv · columns).
-#[inline(never)]
 pub(super) fn resolve<T: Real>(work: &Step<'_, T>, out: &mut Derivatives<'_, T>) {
     if out.rank == 0 {
         return;

@@ -22,7 +22,6 @@ use crate::scalar::Real;
 /// let (rank, _) = pivoted_cholesky(a, &mut order, factor, 1e-12, &mut [0.0; 6]);
 /// assert_eq!((rank, &order[..2], u[0], u[4]), (2, &[0, 2][..], 1.0, 3.0));
 /// ```
-#[inline(never)]
 pub fn pivoted_cholesky<T: Real>(
     a: MatRef<'_, T>,
     order: &mut [u16],
@@ -42,7 +41,8 @@ pub fn pivoted_cholesky<T: Real>(
     let u = u.data_mut();
     for k in 0..n {
         let best = largest(&left[k..]) + k;
-        if !(left[best] > tolerance) {
+        let counts = left[best] > tolerance;
+        if !counts {
             return (k, smallest);
         }
         smallest = smallest.min(left[best]);
