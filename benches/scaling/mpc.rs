@@ -19,7 +19,7 @@ const FREEDOMS: [usize; 6] = [2, 5, 10, 20, 30, 40];
 const HORIZON: usize = 20;
 const CONTACTS: usize = 8;
 /// Until the plan has come to rest.
-const SETTLE_SOLVES: usize = 30;
+const SETTLE_SOLVES: usize = 100;
 
 /// Both plots.
 pub fn measure() -> [Plot; 2] {

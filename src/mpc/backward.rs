@@ -259,10 +259,14 @@ impl<T: Real> Backward<'_, T> {
             }
             wanted = (wanted * T::from_f64(10.0)).max(T::EPSILON);
         }
-        outcome.map_err(BackwardError::Curvature)?;
-        let h = controls_block(hessian.as_ref(), first, n, stride);
-        let step = &*self.bounds.x;
-        let promised = objective(h, g, step) - T::from_f64(0.5) * added * partial_dot(step, step);
+        let bounded = outcome.map_err(BackwardError::Curvature)?;
+        let (step, half) = (&*self.bounds.x, T::from_f64(0.5));
+        let least = if bounded {
+            objective(controls_block(hessian.as_ref(), first, n, stride), g, step)
+        } else {
+            half * partial_dot(g, step)
+        };
+        let promised = least - half * added * partial_dot(step, step);
         if promised.is_finite() { Ok(promised) } else { Err(BackwardError::NotFinite) }
     }
 

@@ -35,9 +35,9 @@ impl<T: Real> Bounds<'_, T> {
         MatRef::with_stride(self.factor, self.count, self.count, padded(self.count))
     }
 
-    /// Solves the problem; `h` is read on and above its diagonal. O(n³) per iteration; most problems meet no bound and
-    /// take one.
-    pub fn solve(&mut self, h: MatRef<'_, T>, g: &[T], iterations: u16) -> Result<(), NotPositiveDefinite> {
+    /// Solves the problem; `h` is read on and above its diagonal. Whether the answer met a bound. O(n³) per iteration;
+    /// most problems meet none and take one.
+    pub fn solve(&mut self, h: MatRef<'_, T>, g: &[T], iterations: u16) -> Result<bool, NotPositiveDefinite> {
         let n = g.len();
         self.gradient.copy_from_slice(g);
         self.count = n;
@@ -47,7 +47,7 @@ impl<T: Real> Bounds<'_, T> {
         self.find_step(h)?;
         self.x.copy_from_slice(self.step);
         if self.is_within() {
-            return Ok(());
+            return Ok(false);
         }
         self.clamp();
         for iteration in 0..iterations {
@@ -61,7 +61,7 @@ impl<T: Real> Bounds<'_, T> {
                 break;
             }
         }
-        Ok(())
+        Ok(true)
     }
 
     fn is_within(&self) -> bool {
@@ -109,10 +109,14 @@ impl<T: Real> Bounds<'_, T> {
     fn find_step(&mut self, h: MatRef<'_, T>) -> Result<(), NotPositiveDefinite> {
         let (count, stride) = (self.count, padded(self.count));
         for (row, &i) in self.free[..count].iter().enumerate() {
+            self.step[row] = -self.gradient[usize::from(i)];
+            if count == self.x.len() {
+                self.factor[row * stride + row..row * stride + count].copy_from_slice(&h.row(row)[row..count]);
+                continue;
+            }
             for (column, &j) in self.free[..count].iter().enumerate().skip(row) {
                 self.factor[row * stride + column] = h[(usize::from(i), usize::from(j))];
             }
-            self.step[row] = -self.gradient[usize::from(i)];
         }
         cholesky(MatMut::with_stride(self.factor, count, count, stride))?;
         let factor = MatRef::with_stride(self.factor, count, count, stride);

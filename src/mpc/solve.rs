@@ -126,6 +126,9 @@ impl<'m, 'a, T: Real<Plain = T>, S: Solver<T> + Copy> Mpc<'m, 'a, T, S> {
     ) -> Result<Report<T>, MpcError> {
         self.check(task, &measured)?;
         let began = budget.clock.now();
+        if began >= budget.deadline {
+            return Ok(Report { status: Status::DeadlineReached, ..Report::default() });
+        }
         self.set_spacing();
         if self.fresh {
             self.start_fresh(&measured);

@@ -150,9 +150,10 @@ fn an_empty_budget_leaves_the_plan_to_the_bit() {
     for (name, robot) in robots() {
         let (dims, mut memory) = memory(robot.model(), HORIZON);
         let mut desk = Desk::new(robot.model(), MpcSettings::default(), dims, &mut memory);
-        for now in [0, 20_000_000] {
+        for (now, start) in [(0, Start::Rollout), (20_000_000, Start::Rollout), (20_000_000, Start::Gaps)] {
             let clock = Stopped(Nanos(now));
             let report = desk.keeps_plan(name, |desk| {
+                desk.mpc.settings.start = start;
                 let (q, v) = (desk.q.clone(), desk.v.clone());
                 let measured = Measured { time: Nanos(now), q: &q, v: &v };
                 desk.mpc.solve(&Task::new(&stay(&q)), measured, Budget { clock: &clock, deadline: Nanos(now) })
@@ -160,6 +161,23 @@ fn an_empty_budget_leaves_the_plan_to_the_bit() {
             assert_eq!(report.unwrap().status, Status::DeadlineReached);
         }
     }
+}
+
+#[test]
+fn an_empty_budget_after_a_plan_that_diverged_leaves_the_good_one() {
+    let robot = builtin_robot("hopper");
+    let (dims, mut memory) = memory(robot.model(), HORIZON);
+    let mut desk = Desk::new(robot.model(), MpcSettings::default(), dims, &mut memory);
+    desk.keeps_plan("both", |desk| {
+        let (q, v) = (desk.q.clone(), desk.v.clone());
+        let mut terms = stay(&q);
+        terms[1].weight = f64::NAN;
+        assert_eq!(desk.solve(&terms, &q, &v).unwrap().status, Status::Diverged);
+        let late = Budget { clock: &Stopped(Nanos(1)), deadline: Nanos(1) };
+        let measured = Measured { time: Nanos(1), q: &q, v: &v };
+        let report = desk.mpc.solve(&Task::new(&stay(&q)), measured, late).unwrap();
+        assert_eq!(report.status, Status::DeadlineReached);
+    });
 }
 
 #[test]

@@ -2,12 +2,13 @@
 
     python crocoddyl_mpc.py MODEL.xml
 
-The first line on standard input says what to do: {"q", "v", "u", "dt_s", "horizon", "weights", "feet"}: the state and
-controls to stay at, the weights of (state, control, state at the end), and the frames that are held to the ground. It is
-answered by {"nv", "mass_matrix", "cost"}: what shows that both sides have the same robot, and the cost that FDDP reaches.
-Each further line is answered by {"iteration_us", "backward_us_per_node", "solve_us"}: the fastest of CALLS runs of what an
-iteration is made of (values and derivatives at all nodes, backward pass, one roll-out of a full step), of its backward
-pass, and of `solve` with one iteration, which does the same and its bookkeeping. All of it is C++; Python makes four calls.
+The first line on standard input says what to do: {"q", "v", "u", "dt_s", "horizon", "weights", "feet"}: the state
+and controls to stay at, the weights of (state, control, state at the end), and the frames that are held to the ground.
+It is answered by {"nv", "mass_matrix", "cost"}: what shows that both sides have the same robot, and the cost that FDDP
+reaches. Each further line is answered by {"iteration_us", "backward_us_per_node", "solve_us"}: the fastest of CALLS
+runs of what an iteration is made of (values and derivatives at all nodes, backward pass, one roll-out of a full step),
+of its backward pass, and of `solve` with one iteration, which does the same and its bookkeeping. All of it is C++;
+Python makes four calls.
 """
 
 import json

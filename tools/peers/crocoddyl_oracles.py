@@ -2,10 +2,10 @@
 
     python crocoddyl_oracles.py --out tests/oracles/crocoddyl.json            # --check compares instead
 
-Both sides integrate by semi-implicit Euler, v+ = v + dt a, q+ = q + dt v+, and both costs are sums of 1/2 w |r|^2, times
-dt along the way. Every problem states all that it takes: weights are those of posture, velocity, control and, for the arm,
-the position of the tool; first along the way, then at the end. `hold` are the controls that both start from, and that effort
-is counted from.
+Both sides integrate by semi-implicit Euler, v+ = v + dt a, q+ = q + dt v+, and both costs are sums of 1/2 w |r|^2,
+times dt along the way. Every problem states all that it takes: weights are those of posture, velocity, control and, for
+the arm, the position of the tool; first along the way, then at the end. `hold` are the controls that both start from,
+and that effort is counted from.
 """
 
 import argparse
@@ -133,7 +133,8 @@ def solve(figures, model, actuation_of):
 def compute():
     cartpole = solve(CARTPOLE, cartpole_model(CARTPOLE), CartActuation)
     arm = pin.buildModelFromMJCF(str(MODELS / "ur5.xml"))
-    return {"crocoddyl": crocoddyl.__version__, "cartpole": cartpole, "ur5": solve(UR5, arm, crocoddyl.ActuationModelFull)}
+    ur5 = solve(UR5, arm, crocoddyl.ActuationModelFull)
+    return {"crocoddyl": crocoddyl.__version__, "cartpole": cartpole, "ur5": ur5}
 
 
 def main():
