@@ -39,6 +39,7 @@ struct Report {
     actuators: Vec<Actuator>,
     keyframes: Vec<String>,
     arena_bytes: ArenaBytes,
+    images: Vec<ImageBytes>,
     warnings: Vec<String>,
 }
 
@@ -88,6 +89,14 @@ struct ArenaBytes {
     contacts: usize,
     f32: WorkspaceBytes,
     f64: WorkspaceBytes,
+}
+
+/// A Cortex-M7 image that controls this robot.
+#[derive(Serialize)]
+struct ImageBytes {
+    scenario: &'static str,
+    /// Predicted from the sizes of the robot and its plan, stacks included.
+    ram_bytes: usize,
 }
 
 /// Each contains the one before it.
@@ -150,6 +159,11 @@ impl Report {
                 f32: WorkspaceBytes::of::<f32>(dims),
                 f64: WorkspaceBytes::of::<f64>(dims),
             },
+            images: saltus_control::ALL
+                .iter()
+                .filter(|scenario| scenario.robot.name == options.robot.name())
+                .map(|scenario| ImageBytes { scenario: scenario.name(), ram_bytes: scenario.image_ram_bytes() })
+                .collect(),
             warnings,
         }
     }
@@ -198,6 +212,9 @@ impl Report {
         println!("{:<33} {:>10} {:>10}", "rigid-body workspace", f32.dynamics, f64.dynamics);
         println!("{:<33} {:>10} {:>10}", "step, with that", f32.step, f64.step);
         println!("{:<33} {:>10} {:>10}", "simulator, with both", f32.simulator, f64.simulator);
+        for image in &self.images {
+            println!("{:<33} {:>10}", format!("RAM of the image {}", image.scenario), image.ram_bytes);
+        }
     }
 }
 
