@@ -11,7 +11,7 @@ const ROBOTS: [&str; 4] = ["cartpole", "hopper", "quadrotor", "go1"];
 fn main() -> Result<(), Box<dyn error::Error>> {
     let out = PathBuf::from(env::var_os("OUT_DIR").ok_or("cargo sets OUT_DIR")?);
     for robot in ROBOTS {
-        let model = prediction(&load(robot, &LoadOptions::default())?.model).cast::<f32>();
+        let model = prediction(robot, &load(robot, &LoadOptions::default())?.model).cast::<f32>();
         fs::write(out.join(robot).with_extension("rs"), bake(model.model(), robot))?;
     }
     // The built-in robots are part of the loaders, so a change there runs this again.

@@ -1,5 +1,7 @@
 //! Wrong input gets a typed error that says what to do, and nothing panics.
 
+mod hostile_optimizer;
+
 use saltus::dynamics::{self, Dynamics, DynamicsError};
 use saltus::input::InputError;
 use saltus::kinematics::{self, Reference, Target};

@@ -108,7 +108,7 @@ fn gradients_of_every_residual_equal_differences_of_its_cost() {
                 }
             }
             println!("{name:<10} {what:<16} {worst:.1e}");
-            // A force has kinks where contacts change their mode: its own derivative is tested with the step's.
+            // A force has kinks where contacts change their mode; it has a test of its own.
             if what != "normal force" {
                 assert!(worst < TOLERANCE, "{name} {what}: {worst:e}");
             }
@@ -135,4 +135,51 @@ fn a_cart_pole_swings_up() {
     let end = mpc.plan().q(100);
     assert!(end[1].abs() < 0.05 && end[0].abs() < 0.5, "{end:?}");
     assert!((0..100).all(|k| mpc.plan().u(k)[0].abs() <= 10.0));
+}
+
+/// Where feet stick or slide, with exact gradients and four points at the most, the force on the ground has a derivative.
+#[test]
+fn gradients_of_the_normal_force_equal_differences_inside_a_mode() {
+    /// A force is an impulse over the step: rounding grows by as much.
+    const TOLERANCE: f64 = 1e-5;
+    const STEP: f64 = 1e-7;
+    let owned = robot("go1");
+    let model = owned.model();
+    let dims = MpcDims::new(StepDims::of(model, 16), 1, 1);
+    let mut memory = vec![Block::EMPTY; Mpc::<f64>::blocks(dims)];
+    let mut mpc = Mpc::new(model, settings(), dims, &mut Arena::new(&mut memory)).unwrap();
+    let rest = model.find_keyframe("rest").unwrap();
+    let foot = model.find_geometry("FR_foot").unwrap();
+    let terms = [Term::new(Residual::NormalForce { geometry: foot, reference_n: 10.0 }, 1.0)];
+    let task = Task::new(&terms);
+    for speed in [0.0, 0.3] {
+        let mut v = rest.v.to_vec();
+        (v[0], v[1]) = (speed, 0.5 * speed);
+        let mut q = rest.q.to_vec();
+        q[2] -= 1e-4; // Off the edge of the rest band.
+        let (value, quadratic) = mpc.expand(&task, measured(&q, &v), rest.u, 0.01).unwrap();
+        let gradient = quadratic.gradient.to_vec();
+        let size = gradient.iter().fold(1e-3_f64, |most, g| most.max(g.abs()));
+        let n = model.nv();
+        let mut worst: f64 = 0.0;
+        for (k, &slope) in gradient.iter().enumerate() {
+            let mut cost = |step: f64| {
+                let (mut q1, mut v1, mut u1) = (q.clone(), v.clone(), rest.u.to_vec());
+                if k < n {
+                    let mut change = vec![0.0; n];
+                    change[k] = step;
+                    configuration::integrate(model, &q, &change, &mut q1).unwrap();
+                } else if k < 2 * n {
+                    v1[k - n] += step;
+                } else {
+                    u1[k - 2 * n] += step;
+                }
+                mpc.expand(&task, measured(&q1, &v1), &u1, 0.01).unwrap().0
+            };
+            let difference = (cost(STEP) - cost(-STEP)) / (2.0 * STEP);
+            worst = worst.max((difference - slope).abs() / size);
+        }
+        println!("speed {speed}: cost {value:.3}, largest entry {size:.1e}, error {worst:.1e}");
+        assert!(worst < TOLERANCE, "speed {speed}: {worst:e}");
+    }
 }

@@ -15,10 +15,13 @@ use saltus::linalg::{self, MatMut, MatRef};
 use saltus::memory::{Arena, Block};
 use saltus::model::configuration::{self, Argument};
 use saltus::model::{BodyId, FrameId, Model, OwnedModel};
+use saltus::mpc::{
+    Budget, Dofs, Measured, Mpc, MpcDims, MpcSettings, Nanos, PolicyScratch, Residual, Start, Stopped, Task, Term,
+};
 use saltus::scalar::{Dual, Real};
 use saltus::spatial::Force;
 use saltus::step::{Simulator, StepDims, StepInput, StepSettings};
-use saltus_testkit::{Oracle, Random, State, builtin_robots};
+use saltus_testkit::{Oracle, Random, State, builtin_robot, builtin_robots};
 
 thread_local! {
     static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
@@ -190,6 +193,51 @@ fn check_steps_with<T: Real<Plain = T>, S: Solver<T>>(name: &str, robot: &OwnedM
         std::hint::black_box(differentiate(model, &input, &settings, simulator.work_mut(), &mut derivatives).unwrap());
         assert!(simulator.step(&control[..0]).is_ok() && simulator.step_with(&[], &v[..0], &[]).is_ok());
         assert!(simulator.set_state(&q[1..], &v).is_err());
+    });
+    assert_eq!(count, 0, "{name} allocated");
+}
+
+#[test]
+fn no_solve_allocates_in_f64() {
+    ["cartpole", "ur5", "go1"].iter().for_each(|name| check_solves::<f64>(name, &builtin_robot(name)));
+}
+
+#[test]
+fn no_solve_allocates_in_f32() {
+    ["cartpole", "ur5", "go1"].iter().for_each(|name| check_solves::<f32>(name, &builtin_robot(name)));
+}
+
+/// An optimizer from nothing, solves from both starts, the policy between them, a budget that ends and errors.
+fn check_solves<T: Real<Plain = T>>(name: &str, robot: &OwnedModel<f64>) {
+    let robot = robot.cast::<T>();
+    let model = robot.model();
+    let rest = model.find_keyframe("rest").unwrap();
+    let dims = MpcDims::new(StepDims::of(model, 8), 10, 3);
+    let mut memory = vec![Block::EMPTY; Mpc::<T>::blocks(dims) + PolicyScratch::<T>::blocks(model.dims())];
+    let mut u = vec![T::ZERO; model.nu()];
+    let count = allocations_of(|| {
+        let mut arena = Arena::new(&mut memory);
+        let mut scratch = PolicyScratch::carve(&mut arena, model.dims()).unwrap();
+        let settings = MpcSettings { max_iterations: 3, ..MpcSettings::default() };
+        let mut mpc = Mpc::new(model, settings, dims, &mut arena).unwrap();
+        mpc.reset(rest.u).unwrap();
+        let terms = [
+            Term::new(Residual::Posture { dofs: Dofs::ALL, reference: rest.q }, T::ONE).at_end(T::ONE),
+            Term::new(Residual::Velocity { dofs: Dofs::ALL, reference: &[] }, T::ONE),
+            Term::new(Residual::Control { reference: &[] }, T::from_f64(1e-3)),
+        ];
+        let task = Task::new(&terms);
+        for tick in 0..4 {
+            mpc.settings.start = if tick % 2 == 0 { Start::Rollout } else { Start::Gaps };
+            let now = Nanos(tick * 20_000_000);
+            let measured = Measured { time: now, q: rest.q, v: rest.v };
+            let clock = Stopped(now);
+            mpc.solve(&task, measured, Budget { clock: &clock, deadline: Nanos::NEVER }).unwrap();
+            mpc.plan().control(model, now + 5_000_000, (rest.q, rest.v), &mut u, &mut scratch).unwrap();
+            mpc.solve(&task, measured, Budget { clock: &clock, deadline: now }).unwrap();
+            let nowhere = Measured { time: now, q: &[], v: rest.v };
+            assert!(mpc.solve(&task, nowhere, Budget { clock: &clock, deadline: now }).is_err());
+        }
     });
     assert_eq!(count, 0, "{name} allocated");
 }

@@ -1,5 +1,7 @@
-//! What a step costs against the number of contacts and of bodies. `--svg DIR` draws it, too: `cargo xtask plots`.
+//! What a step costs against the number of contacts and of bodies, and an iteration of the optimizer against its horizon
+//! and the degrees of freedom. `--svg DIR` draws it, too: `cargo xtask plots`.
 
+mod mpc;
 mod plot;
 
 use std::path::PathBuf;
@@ -41,7 +43,7 @@ fn main() {
     }
 }
 
-fn measure_all() -> [Plot; 2] {
+fn measure_all() -> [Plot; 4] {
     let contacts = Plot {
         file: "step-contacts.svg",
         title: "one step against the number of contacts",
@@ -61,7 +63,8 @@ fn measure_all() -> [Plot; 2] {
             measure::<f32>("chain, f32", &BODIES, chain, |_| 1),
         ],
     };
-    [contacts, bodies]
+    let [horizon, freedoms] = mpc::measure();
+    [contacts, bodies, horizon, freedoms]
 }
 
 /// Microseconds per step of a scene for each of its sizes; it must have as many contacts as `contacts` says.
@@ -89,15 +92,20 @@ fn step_us<T: Real>(scene: &OwnedModel<T>, contacts: usize) -> f64 {
     }
     let report = step();
     assert_eq!((report.detected.kept, report.detected.dropped), (contacts, 0), "the scene has other contacts");
+    fastest_us(step)
+}
+
+/// Microseconds of a call in the fastest of some windows.
+fn fastest_us<R>(mut run: impl FnMut() -> R) -> f64 {
     let begin = Instant::now();
-    step();
-    let steps = (WINDOW_S / begin.elapsed().as_secs_f64()).clamp(5.0, 1000.0) as u32;
+    std::hint::black_box(run());
+    let calls = (WINDOW_S / begin.elapsed().as_secs_f64()).clamp(5.0, 1000.0) as u32;
     let mut window = || {
         let begin = Instant::now();
-        for _ in 0..steps {
-            std::hint::black_box(step());
+        for _ in 0..calls {
+            std::hint::black_box(run());
         }
-        begin.elapsed().as_secs_f64() * 1e6 / f64::from(steps)
+        begin.elapsed().as_secs_f64() * 1e6 / f64::from(calls)
     };
     (0..WINDOWS).map(|_| window()).fold(f64::INFINITY, f64::min)
 }

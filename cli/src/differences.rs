@@ -174,6 +174,9 @@ pub struct Comparison {
     pub boundary: bool,
     /// Residual of the contact solver over the largest impulse.
     pub residual: f64,
+    /// Whether the step has a derivative here, as far as steps alone tell: every column smooth, one solution, and room
+    /// for a difference. Says nothing about the derivative under test.
+    pub smooth: bool,
     /// What the derivative says about itself.
     pub quality: Quality<f64>,
 }
@@ -208,7 +211,10 @@ pub struct Checker<'m, 'a> {
 struct Column {
     /// Of v⁺, then of q⁺.
     slope: Vec<f64>,
+    /// No slope, or one that may be that of another mode.
     kink: bool,
+    /// The slopes over two steps agree, and those to the two sides.
+    smooth: bool,
 }
 
 /// The stencil of a step length.
@@ -220,6 +226,17 @@ struct Stencil {
     sides: f64,
     /// The modes are not those at the state.
     modes_change: bool,
+}
+
+impl Stencil {
+    /// Steps that stay inside the mode come first, then those that agree best with themselves.
+    fn is_better_than(&self, other: &Self) -> bool {
+        match (self.modes_change, other.modes_change) {
+            (false, true) => true,
+            (true, false) => false,
+            _ => self.disagreement < other.disagreement,
+        }
+    }
 }
 
 impl<'m, 'a> Checker<'m, 'a> {
@@ -312,8 +329,8 @@ impl<'m, 'a> Checker<'m, 'a> {
             let stencil = self.stencil(input, here, column, h)?;
             kink = stencil.sides > KINK && stencil.sides > KINK_SHRINK * sides;
             sides = stencil.sides;
-            let smooth = stencil.disagreement <= SMOOTH && stencil.sides <= SMOOTH_SIDES;
-            if best.as_ref().is_none_or(|best| stencil.disagreement < best.disagreement) {
+            let smooth = stencil.disagreement <= SMOOTH && stencil.sides <= SMOOTH_SIDES && !stencil.modes_change;
+            if best.as_ref().is_none_or(|best| stencil.is_better_than(best)) {
                 best = Some(stencil);
             }
             if smooth {
@@ -322,7 +339,8 @@ impl<'m, 'a> Checker<'m, 'a> {
             h *= SHRINK;
         }
         let best = best.expect("there is one level at least");
-        Ok(Column { kink: kink || best.modes_change || best.disagreement > ROUGH, slope: best.slope })
+        let smooth = !kink && best.disagreement <= ROUGH;
+        Ok(Column { kink: !smooth || best.modes_change, smooth, slope: best.slope })
     }
 
     fn stencil(
@@ -442,7 +460,9 @@ fn assess(nv: usize, exact: &[f64], columns: &[Column], step: Assessed) -> Compa
     // The derivative says itself when it is that of one side, or when there is no room for a difference.
     let on_edge = quality.mode_margin.abs() <= ON_MODE_BOUNDARY || quality.gap_margin <= NO_ROOM_M;
     let boundary = largest > TOLERANCE && (boundary || on_edge || !unique || residual > UNSOLVED);
-    Comparison { modes, errors, worst, boundary, residual, quality }
+    let smooth = columns.iter().all(|column| column.smooth) && unique && residual <= UNSOLVED;
+    let smooth = smooth && quality.gap_margin > NO_ROOM_M;
+    Comparison { modes, errors, worst, boundary, residual, smooth, quality }
 }
 
 impl Entry {

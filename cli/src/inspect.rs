@@ -5,8 +5,10 @@ use clap::Args;
 use saltus::dynamics::Dynamics;
 use saltus::memory::BLOCK_BYTES;
 use saltus::model::{self, BodyId, ClosureKind, FrameId, GeometryId, Joint, Model, Shape, Transmission};
+use saltus::mpc::{Mpc, MpcDims};
 use saltus::scalar::Real;
 use saltus::step::{Simulator, Step, StepDims};
+use saltus_scenarios::MOST_TERMS;
 use serde::Serialize;
 
 use crate::robot::RobotArguments;
@@ -19,6 +21,12 @@ pub struct Options {
     /// Contact points that the memory has room for.
     #[arg(long, default_value_t = 16, value_name = "N")]
     contacts: usize,
+    /// Steps that the plan of the optimizer looks ahead.
+    #[arg(long, default_value_t = 20, value_name = "H")]
+    horizon: usize,
+    /// Terms that its cost has room for.
+    #[arg(long, default_value_t = MOST_TERMS, value_name = "N")]
+    terms: usize,
     /// Print one JSON document instead of tables.
     #[arg(long)]
     json: bool,
@@ -87,6 +95,8 @@ struct Actuator {
 #[derive(Serialize)]
 struct ArenaBytes {
     contacts: usize,
+    horizon: usize,
+    terms: usize,
     f32: WorkspaceBytes,
     f64: WorkspaceBytes,
 }
@@ -99,12 +109,13 @@ struct ImageBytes {
     ram_bytes: usize,
 }
 
-/// Each contains the one before it.
+/// Step and simulator contain what stands before them; the optimizer contains the step.
 #[derive(Serialize)]
 struct WorkspaceBytes {
     dynamics: usize,
     step: usize,
     simulator: usize,
+    mpc: usize,
 }
 
 /// Reads the robot and prints what is in it.
@@ -123,7 +134,7 @@ pub fn run(options: &Options) -> Result<()> {
 impl Report {
     fn new(options: &Options, model: Model<'_, f64>, warnings: Vec<String>) -> Self {
         let geometry_name = |id: GeometryId| display_name(model.geometry_name(id), "geometry", id.index());
-        let dims = StepDims::of(model, options.contacts);
+        let dims = MpcDims::new(StepDims::of(model, options.contacts), options.horizon, options.terms);
         Self {
             robot: options.robot.name().to_string(),
             nq: model.nq(),
@@ -156,6 +167,8 @@ impl Report {
             keyframes: (0..).map_while(|k| model.keyframe(k).map(|_| model.keyframe_name(k).to_string())).collect(),
             arena_bytes: ArenaBytes {
                 contacts: options.contacts,
+                horizon: options.horizon,
+                terms: options.terms,
                 f32: WorkspaceBytes::of::<f32>(dims),
                 f64: WorkspaceBytes::of::<f64>(dims),
             },
@@ -208,10 +221,12 @@ impl Report {
         println!("keyframes  {}", list(&self.keyframes));
         println!("pairs      {} that may meet (--json lists them)", self.pairs.len());
         println!("\narena bytes, room for {} contacts {:>10} {:>10}", self.arena_bytes.contacts, "f32", "f64");
-        let ArenaBytes { f32, f64, .. } = &self.arena_bytes;
+        let ArenaBytes { horizon, terms, f32, f64, .. } = &self.arena_bytes;
         println!("{:<33} {:>10} {:>10}", "rigid-body workspace", f32.dynamics, f64.dynamics);
         println!("{:<33} {:>10} {:>10}", "step, with that", f32.step, f64.step);
         println!("{:<33} {:>10} {:>10}", "simulator, with both", f32.simulator, f64.simulator);
+        println!("{:<33} {:>10} {:>10}", "optimizer, with the step", f32.mpc, f64.mpc);
+        println!("({horizon} steps ahead, room for {terms} terms: --horizon, --terms)");
         for image in &self.images {
             println!("{:<33} {:>10}", format!("RAM of the image {}", image.scenario), image.ram_bytes);
         }
@@ -219,11 +234,12 @@ impl Report {
 }
 
 impl WorkspaceBytes {
-    fn of<T: Real>(dims: StepDims) -> Self {
+    fn of<T: Real>(dims: MpcDims) -> Self {
         Self {
-            dynamics: Dynamics::<T>::blocks(dims.robot) * BLOCK_BYTES,
-            step: Step::<T>::blocks(dims) * BLOCK_BYTES,
-            simulator: Simulator::<T>::blocks(dims) * BLOCK_BYTES,
+            dynamics: Dynamics::<T>::blocks(dims.step.robot) * BLOCK_BYTES,
+            step: Step::<T>::blocks(dims.step) * BLOCK_BYTES,
+            simulator: Simulator::<T>::blocks(dims.step) * BLOCK_BYTES,
+            mpc: Mpc::<T>::blocks(dims) * BLOCK_BYTES,
         }
     }
 }

@@ -5,15 +5,18 @@ mod check;
 mod hil;
 mod inspect;
 mod robot;
+mod run;
 mod simulate;
 
 use std::process::ExitCode;
 
+use anyhow::Result;
 use clap::{Parser, Subcommand};
+use saltus_scenarios::Scenario;
 
 /// Model-predictive control through contact.
 ///
-/// Without a command it simulates the built-in quadruped and prints a summary.
+/// Without a command it runs `go1-push`: a quadruped that stands, is pushed and recovers.
 #[derive(Parser)]
 #[command(version, about)]
 struct Options {
@@ -23,9 +26,14 @@ struct Options {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Run a controller against a simulated robot, heavier and on more slippery ground than the plan believes.
+    ///
+    /// In real time with a line per second, or --headless as fast as it goes; a table at the end, also after Ctrl-C. Fails
+    /// when a run does.
+    Run(run::Options),
     /// Simulate a robot with contact, and report its energy, its contacts and the time each step took.
     Simulate(simulate::Options),
-    /// List the built-in robots.
+    /// List the scenarios and the built-in robots.
     List,
     /// Show what is in a robot: bodies, joints, shapes, pairs, motors, and the memory it takes.
     Inspect(inspect::Options),
@@ -48,24 +56,36 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    let done = match Options::parse().command.unwrap_or(Command::Simulate(simulate::Options::default())) {
-        Command::Simulate(options) => simulate::run(&options),
-        Command::Inspect(options) => inspect::run(&options),
-        Command::Bake(options) => bake::run(&options),
-        Command::Check(options) => check::run(&options),
-        Command::Hil(options) => hil::run(&options),
-        Command::List => {
-            for robot in saltus_loaders::BUILTIN {
-                println!("{:<16} {}", robot.name, robot.about);
-            }
-            Ok(())
-        }
+    let command = Options::parse().command.or_else(|| Options::parse_from(["saltus", "run"]).command);
+    let done = match command {
+        Some(Command::Run(options)) => run::run(&options),
+        Some(Command::Simulate(options)) => succeed(simulate::run(&options)),
+        Some(Command::Inspect(options)) => succeed(inspect::run(&options)),
+        Some(Command::Bake(options)) => succeed(bake::run(&options)),
+        Some(Command::Check(options)) => succeed(check::run(&options)),
+        Some(Command::Hil(options)) => succeed(hil::run(&options)),
+        Some(Command::List) | None => succeed(list()),
     };
-    match done {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("error: {error:#}");
-            ExitCode::FAILURE
-        }
+    done.unwrap_or_else(|error| {
+        eprintln!("error: {error:#}");
+        ExitCode::FAILURE
+    })
+}
+
+/// Commands that do what they say or give an error.
+fn succeed(done: Result<()>) -> Result<ExitCode> {
+    done.map(|()| ExitCode::SUCCESS)
+}
+
+fn list() -> Result<()> {
+    println!("scenarios, for `saltus run`:");
+    for scenario in Scenario::ALL {
+        let facts = scenario.facts();
+        println!("{:<24} {}", facts.name, facts.about);
     }
+    println!("\nrobots, for every command that takes one:");
+    for robot in saltus_loaders::BUILTIN {
+        println!("{:<24} {}", robot.name, robot.about);
+    }
+    Ok(())
 }

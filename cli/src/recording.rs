@@ -19,6 +19,8 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use mcap::records::MessageHeader;
 use mcap::{WriteOptions, Writer};
+use saltus::model::Model;
+use saltus::step::{ContactReport, Step};
 use serde::Serialize;
 
 /// A file that messages are added to. The time of a message is that of the simulation, from 0.
@@ -27,6 +29,8 @@ pub struct Recording {
     state: Channel,
     contacts: Channel,
     statistics: Channel,
+    /// Added with the first solve.
+    solve: Option<Channel>,
 }
 
 /// A point where two geometries touch or nearly do.
@@ -61,6 +65,34 @@ pub struct Statistics {
     pub residual: f64,
     /// What the step took on the clock, µs.
     pub step_us: f64,
+}
+
+/// How a solve of the optimizer went, and what the motors were told then.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Solve<'a> {
+    /// Why it stopped.
+    pub status: String,
+    /// Iterations begun.
+    pub iterations: u16,
+    /// Of the plan.
+    pub cost: f64,
+    /// Sum of the gaps in the plan.
+    pub gap: f64,
+    /// Of the last step taken.
+    pub step_length: f64,
+    /// At the end.
+    pub regularization: f64,
+    /// What it took on the clock, µs.
+    pub solve_us: f64,
+    /// Controls.
+    pub u: &'a [f64],
+}
+
+#[derive(Serialize)]
+struct TimedSolve<'a> {
+    time_s: f64,
+    #[serde(flatten)]
+    solve: &'a Solve<'a>,
 }
 
 #[derive(Serialize)]
@@ -126,6 +158,36 @@ const STATISTICS: &str = r#"{
   }
 }"#;
 
+const SOLVE: &str = r#"{
+  "type": "object",
+  "properties": {
+    "time_s": { "type": "number", "description": "simulated time, s" },
+    "status": { "type": "string", "description": "why it stopped" },
+    "iterations": { "type": "integer", "description": "iterations begun" },
+    "cost": { "type": "number", "description": "of the plan" },
+    "gap": { "type": "number", "description": "sum of the gaps in the plan" },
+    "step_length": { "type": "number", "description": "of the last step taken" },
+    "regularization": { "type": "number", "description": "at the end" },
+    "solve_us": { "type": "number", "description": "time of the solve on the clock, us" },
+    "u": { "type": "array", "items": { "type": "number" }, "description": "controls" }
+  }
+}"#;
+
+/// What touches in the step that a workspace has just taken.
+pub fn contact_rows<'m>(model: Model<'m, f64>, step: &Step<'_, f64>) -> Vec<ContactRow<'m>> {
+    let row = |held: ContactReport<f64>| {
+        let pair = &model.pairs[usize::from(held.contact.pair)];
+        ContactRow {
+            geometries: [pair.a, pair.b].map(|id| model.geometry_name(id)),
+            point_world: held.position_world.into(),
+            normal_world: held.contact.at.normal.into(),
+            distance_m: held.contact.at.distance,
+            impulse_world: held.impulse_world.into(),
+        }
+    };
+    step.contacts().map(row).collect()
+}
+
 impl Recording {
     /// Starts a file, over what was there.
     pub fn create(path: impl AsRef<Path>) -> Result<Self> {
@@ -137,7 +199,7 @@ impl Recording {
         let state = Channel::add(&mut writer, "/state", "saltus.State", STATE)?;
         let contacts = Channel::add(&mut writer, "/contacts", "saltus.Contacts", CONTACTS)?;
         let statistics = Channel::add(&mut writer, "/statistics", "saltus.Statistics", STATISTICS)?;
-        Ok(Self { writer, state, contacts, statistics })
+        Ok(Self { writer, state, contacts, statistics, solve: None })
     }
 
     /// Adds where the robot is and how it moves.
@@ -153,6 +215,15 @@ impl Recording {
     /// Adds how a step went.
     pub fn statistics(&mut self, time_s: f64, statistics: &Statistics) -> Result<()> {
         self.statistics.write(&mut self.writer, time_s, &TimedStatistics { time_s, statistics })
+    }
+
+    /// Adds how a solve went.
+    pub fn solve(&mut self, time_s: f64, solve: &Solve<'_>) -> Result<()> {
+        let channel = match self.solve.take() {
+            Some(channel) => channel,
+            None => Channel::add(&mut self.writer, "/solve", "saltus.Solve", SOLVE)?,
+        };
+        self.solve.insert(channel).write(&mut self.writer, time_s, &TimedSolve { time_s, solve })
     }
 
     /// Writes the index and closes the file. A recording that is dropped is closed too, but its errors are lost.

@@ -29,19 +29,6 @@ pub struct RobotArguments {
     balance_inertia: bool,
 }
 
-impl Default for RobotArguments {
-    fn default() -> Self {
-        Self {
-            robot: "go1".to_string(),
-            free_flyer: false,
-            search_paths: Vec::new(),
-            srdf: None,
-            hull_vertices: LoadOptions::default().max_hull_vertices,
-            balance_inertia: false,
-        }
-    }
-}
-
 impl RobotArguments {
     /// As given on the command line.
     pub fn name(&self) -> &str {

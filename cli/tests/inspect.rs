@@ -2,6 +2,10 @@
 
 use std::process::Command;
 
+use saltus::memory::BLOCK_BYTES;
+use saltus::mpc::{Mpc, MpcDims};
+use saltus::step::StepDims;
+use saltus_loaders::{LoadOptions, load};
 use serde_json::Value;
 
 fn saltus(arguments: &[&str]) -> String {
@@ -24,8 +28,24 @@ fn the_arena_of_a_simulation_is_what_inspect_says() {
 }
 
 #[test]
+fn the_arena_of_an_optimizer_is_what_inspect_says() {
+    let arguments = ["inspect", "go1", "--contacts", "7", "--horizon", "13", "--terms", "5", "--json"];
+    let inspected: Value = serde_json::from_str(&saltus(&arguments)).unwrap();
+    let bytes = &inspected["arena_bytes"];
+    let go1 = load("go1", &LoadOptions::default()).unwrap().model;
+    let dims = MpcDims::new(StepDims::of(go1.model(), 7), 13, 5);
+    let exact = [Mpc::<f32>::blocks(dims), Mpc::<f64>::blocks(dims)].map(|blocks| Value::from(blocks * BLOCK_BYTES));
+    assert_eq!([&bytes["f32"]["mpc"], &bytes["f64"]["mpc"]], [&exact[0], &exact[1]]);
+    assert_eq!([&bytes["horizon"], &bytes["terms"]], [&Value::from(13), &Value::from(5)]);
+    let table = saltus(&arguments[..8]);
+    let line = table.lines().find(|line| line.starts_with("optimizer, with the step")).expect("a line for it");
+    assert!(exact.iter().all(|bytes| line.contains(&bytes.to_string())), "{line}");
+}
+
+#[test]
 fn a_baked_robot_sizes_its_own_memory() {
     let source = saltus(&["bake", "hopper"]);
     assert!(source.contains("pub const DIMS: Dims = Dims::new("));
     assert!(source.contains("pub const fn step_dims(contacts: usize) -> StepDims {"));
+    assert!(source.contains("pub const fn mpc_dims(contacts: usize, horizon: usize, terms: usize) -> MpcDims {"));
 }

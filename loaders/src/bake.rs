@@ -14,7 +14,8 @@ use saltus::scalar::Real;
 use saltus::spatial::{Inertia, Placement, Symmetric3};
 use saltus::step::StepDims;
 
-/// Rust source of `model` in its own scalar type: `pub static MODEL`, `pub const DIMS` and `pub const fn step_dims`.
+/// Rust source of `model` in its own scalar type: `pub static MODEL`, `pub const DIMS`, and
+/// `pub const fn step_dims` and `mpc_dims`, which size memory.
 ///
 /// The source needs the crate `saltus` alone and no `alloc`. `origin` is named in its first line.
 ///
@@ -65,6 +66,7 @@ use saltus::{
         Actuator, Body, BodyId, Closure, ClosureKind, CollisionFilter, Dims, DofParameters, Frame, FrameId, Geometry,
         GeometryId, GeometryPair, Joint, Material, Model, Names, Range, Shape, Transmission,
     },
+    mpc::MpcDims,
     nalgebra::{Matrix3, Vector3},
     spatial::{Inertia, Placement, Symmetric3},
     step::StepDims,
@@ -85,7 +87,16 @@ const MODEL_FIELDS: &str = "    bodies: &BODIES,
     keyframes: &KEYFRAMES,
 ";
 
-/// Writes the function that sizes a step.
+const MPC_DIMS: &str = "\
+/// What the memory of an optimizer that looks `horizon` steps ahead is sized by, with room for `terms` terms in its cost.
+#[allow(dead_code)]
+pub const fn mpc_dims(contacts: usize, horizon: usize, terms: usize) -> MpcDims {
+    MpcDims::new(step_dims(contacts), horizon, terms)
+}
+
+";
+
+/// Writes the functions that size a step and an optimizer.
 fn write_step_dims(out: &mut String, dims: &StepDims) {
     let StepDims { robot: _, controls, geometries, closure_rows, limits, dry_frictions, contacts: _ } = dims;
     let _ = writeln!(out, "/// What the memory of a step with room for `contacts` contact points is sized by.");
@@ -104,6 +115,7 @@ fn write_step_dims(out: &mut String, dims: &StepDims) {
         let _ = writeln!(out, "        {name}: {size},");
     }
     let _ = writeln!(out, "        contacts,\n    }}\n}}\n");
+    out.push_str(MPC_DIMS);
 }
 
 /// Writes a list of values of a type without scalar parameter.

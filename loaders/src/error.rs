@@ -13,7 +13,7 @@ pub struct LoadError {
     pub file: PathBuf,
     /// Line in it, from 1; absent when the file as a whole is at fault or is not text.
     pub line: Option<u32>,
-    /// The element as it is written, after the closest named element around it.
+    /// The element as it is written, after the closest named element around it; in a task, the table and the key.
     pub element: Option<String>,
     /// Name of the attribute, and the value found there.
     pub attribute: Option<(String, String)>,
@@ -30,7 +30,7 @@ pub enum LoadProblem {
         /// What the system says.
         reason: String,
     },
-    /// The text is not XML, or the mesh is not of its format.
+    /// The text is not XML or TOML, or the mesh is not of its format.
     Malformed {
         /// What the parser says.
         reason: String,

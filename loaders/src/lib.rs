@@ -6,7 +6,7 @@
 //! ```
 //!
 //! What a file says and the model cannot hold is named in [`Loaded::warnings`], never dropped in silence; what would
-//! make the model wrong is a [`LoadError`]. No input makes a loader panic, hang or allocate without bound: [`Limits`].
+//! make the model wrong is a [`LoadError`]. [`task`] reads what the robot should do. No input makes a loader panic, hang or allocate without bound: [`Limits`].
 //!
 //! ```no_run
 //! use saltus_loaders::{LoadOptions, load};
@@ -26,6 +26,7 @@ mod error;
 mod inertia;
 pub mod mesh;
 pub mod mjcf;
+pub mod task;
 pub mod urdf;
 mod warning;
 pub mod xml;

@@ -5,6 +5,7 @@ use std::path::Path;
 use saltus::dynamics::{self, Dynamics};
 use saltus::memory::{Arena, Block};
 use saltus::model::Model;
+use saltus::mpc::MpcDims;
 use saltus::scalar::Real;
 use saltus::step::StepDims;
 use saltus_loaders::{BUILTIN, LoadOptions, bake, load, load_text};
@@ -79,6 +80,7 @@ fn a_baked_model_computes_the_same_bits_as_the_loaded_one() {
     assert_eq!(accelerations(baked_f32::MODEL), accelerations(go1.model()));
     assert_eq!(baked_f32::DIMS, go1.model().dims());
     assert_eq!(baked_f32::step_dims(9), StepDims::of(go1.model(), 9));
+    assert_eq!(baked_f32::mpc_dims(9, 20, 5), MpcDims::new(StepDims::of(go1.model(), 9), 20, 5));
     assert_eq!(baked_f32::MODEL.find_keyframe("rest"), go1.model().find_keyframe("rest"));
     assert_eq!(baked_f32::MODEL.pairs, go1.model().pairs);
     let mixed = mixed_tree();

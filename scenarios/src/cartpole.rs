@@ -15,6 +15,7 @@ pub const SINGLE: Facts = Facts {
     horizon: 30,
     contacts: 1,
     period_s: 0.02,
+    observer_gain: 0.0,
 };
 
 pub const DOUBLE: Facts = Facts {
@@ -24,25 +25,70 @@ pub const DOUBLE: Facts = Facts {
     seconds: 10.0,
     horizon: 50,
     contacts: 1,
-    period_s: 0.02,
+    period_s: 0.01,
+    observer_gain: 0.0,
 };
 
+/// Figures of a task; weights are per second, and `_end` at the end of the plan.
+struct Tuning {
+    first_s: f64,
+    growth: f64,
+    iterations: u16,
+    cart: [f64; 2],
+    poles: [f64; 2],
+    velocity: [f64; 2],
+    control: f64,
+    rail_margin_m: f64,
+    rail: f64,
+}
+
+const ONE_POLE: Tuning = Tuning {
+    first_s: 0.02,
+    growth: 1.05,
+    iterations: 1,
+    cart: [0.5, 1.0],
+    poles: [1.0, 10.0],
+    velocity: [0.02, 0.5],
+    control: 0.002,
+    rail_margin_m: 0.3,
+    rail: 1.0,
+};
+
+const TWO_POLES: Tuning = Tuning {
+    first_s: 0.0185,
+    growth: 1.0,
+    iterations: 3,
+    cart: [0.35, 8.2],
+    poles: [6.5, 80.0],
+    velocity: [0.15, 0.62],
+    control: 0.0096,
+    rail_margin_m: 0.22,
+    rail: 2.4,
+};
+
+const fn tuning(scenario: Scenario) -> &'static Tuning {
+    if matches!(scenario, Scenario::CartpoleSwingup) { &ONE_POLE } else { &TWO_POLES }
+}
+
 pub fn settings<T: Real>(scenario: Scenario) -> MpcSettings<T> {
+    let (real, tuning) = (T::from_f64, tuning(scenario));
     let mut settings = MpcSettings::default();
-    let dt_s = if scenario == Scenario::CartpoleSwingup { 0.04 } else { 0.03 };
-    settings.spacing = Spacing::even(T::from_f64(dt_s));
+    settings.spacing = Spacing { first_s: real(tuning.first_s), growth: real(tuning.growth) };
     settings.step.gradient = Gradient::Exact;
+    settings.max_iterations = tuning.iterations;
     settings
 }
 
-pub fn terms<T: Real>(model: Model<'_, T>) -> Result<Terms<'_, T>, Missing> {
-    let real = T::from_f64;
+pub fn terms<T: Real>(scenario: Scenario, model: Model<'_, T>) -> Result<Terms<'_, T>, Missing> {
+    let w = tuning(scenario);
     let upright = keyframe(model, "upright")?;
+    let (cart, poles) = (Dofs::new(0, 1), Dofs::new(1, 2));
+    let weigh = |residual, [along, end]: [f64; 2]| Term::new(residual, T::from_f64(along)).at_end(T::from_f64(end));
     Ok(collect(&[
-        Term::new(Residual::Posture { dofs: Dofs::new(0, 1), reference: upright.q }, real(0.5)).at_end(real(1.0)),
-        Term::new(Residual::Posture { dofs: Dofs::new(1, 2), reference: upright.q }, real(1.0)).at_end(real(10.0)),
-        Term::new(Residual::Velocity { dofs: Dofs::ALL, reference: &[] }, real(0.02)).at_end(real(0.5)),
-        Term::new(Residual::Control { reference: &[] }, real(0.002)),
-        Term::new(Residual::PositionLimits { margin: real(0.3) }, real(1.0)),
+        weigh(Residual::Posture { dofs: cart, reference: upright.q }, w.cart),
+        weigh(Residual::Posture { dofs: poles, reference: upright.q }, w.poles),
+        weigh(Residual::Velocity { dofs: Dofs::ALL, reference: &[] }, w.velocity),
+        weigh(Residual::Control { reference: &[] }, [w.control, 0.0]),
+        weigh(Residual::PositionLimits { margin: T::from_f64(w.rail_margin_m) }, [w.rail, 0.0]),
     ]))
 }

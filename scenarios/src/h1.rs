@@ -14,8 +14,9 @@ pub const BALANCE: Facts = Facts {
     robot: "h1",
     seconds: 4.0,
     horizon: 20,
-    contacts: 12,
+    contacts: 8,
     period_s: 0.02,
+    observer_gain: 0.0,
 };
 
 /// Height of the standing pelvis, m.

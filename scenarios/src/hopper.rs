@@ -14,35 +14,40 @@ pub const HOP: Facts = Facts {
     robot: "hopper",
     seconds: 5.0,
     horizon: 20,
-    contacts: 4,
-    period_s: 0.02,
+    contacts: 2,
+    period_s: 0.01,
+    observer_gain: 0.0,
 };
 
 /// How fast it should go, m/s.
-pub const SPEED: f64 = 0.9;
+pub const SPEED: f64 = 0.95;
+/// How high its torso should be, m.
+const HEIGHT: f64 = 1.3;
 
 pub fn settings<T: Real>() -> MpcSettings<T> {
-    let mut settings = MpcSettings { spacing: Spacing::even(T::from_f64(0.025)), ..MpcSettings::default() };
-    settings.step.gradient = Gradient::Relaxed { kappa: T::from_f64(1e-2) };
-    settings.step.contact_margin_m = T::from_f64(0.05);
+    let real = T::from_f64;
+    let spacing = Spacing { first_s: real(0.0155), growth: real(1.04) };
+    let mut settings = MpcSettings { spacing, ..MpcSettings::default() };
+    settings.step.gradient = Gradient::Relaxed { kappa: real(7e-3) };
+    settings.step.contact_margin_m = real(0.08);
     settings
 }
 
 pub fn terms<T: Real>(model: Model<'_, T>) -> Result<Terms<'_, T>, Missing> {
     let real = T::from_f64;
-    let (rest, torso) = (keyframe(model, "rest")?, body(model, "torso")?);
-    let path =
-        Moving { start: Vector3::new(T::ZERO, T::ZERO, real(1.25)), rate: Vector3::new(real(SPEED), T::ZERO, T::ZERO) };
+    let (rest, target) = (keyframe(model, "rest")?, body(model, "torso")?);
     let forward = Vector3::new(real(SPEED), T::ZERO, T::ZERO);
-    let along = [T::ONE, T::ZERO, T::ZERO];
+    let path = Moving { start: Vector3::new(T::ZERO, T::ZERO, real(HEIGHT)), rate: forward };
+    let (pitch, joints, turning) = (Dofs::new(2, 1), Dofs::new(3, 3), Dofs::new(2, 4));
+    let place = Residual::Position { target, reference: path, axes: [real(0.01), T::ZERO, T::ONE] };
+    let speed = Residual::PointVelocity { target, reference: forward, axes: [T::ONE, T::ZERO, T::ZERO] };
     Ok(collect(&[
-        Term::new(Residual::Position { target: torso, reference: path, axes: [T::ONE, T::ZERO, real(3.0)] }, real(5.0))
-            .at_end(real(5.0)),
-        Term::new(Residual::PointVelocity { target: torso, reference: forward, axes: along }, real(5.0)),
-        Term::new(Residual::Posture { dofs: Dofs::new(2, 1), reference: rest.q }, real(10.0)).at_end(real(3.0)),
-        Term::new(Residual::Posture { dofs: Dofs::new(3, 3), reference: rest.q }, real(0.5)),
-        Term::new(Residual::Velocity { dofs: Dofs::new(2, 4), reference: &[] }, real(0.02)).at_end(real(0.1)),
-        Term::new(Residual::Control { reference: &[] }, real(0.5)),
+        Term::new(place, real(19.0)).at_end(real(7.5)),
+        Term::new(speed, real(17.0)).at_end(real(6.7)),
+        Term::new(Residual::Posture { dofs: pitch, reference: rest.q }, real(16.0)).at_end(real(1.5)),
+        Term::new(Residual::Posture { dofs: joints, reference: rest.q }, real(1.5)),
+        Term::new(Residual::Velocity { dofs: turning, reference: &[] }, real(0.009)).at_end(real(0.52)),
+        Term::new(Residual::Control { reference: &[] }, real(0.02)),
         Term::new(Residual::PositionLimits { margin: real(0.1) }, real(0.1)),
     ]))
 }

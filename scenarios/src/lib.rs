@@ -75,6 +75,8 @@ pub struct Facts {
     pub contacts: usize,
     /// Time from one solve to the next.
     pub period_s: f64,
+    /// Share of the model's error that an observer takes into account at every solve; zero for none.
+    pub observer_gain: f64,
 }
 
 impl Scenario {
@@ -124,7 +126,7 @@ impl Scenario {
         match self {
             Self::CartpoleSwingup | Self::DoubleCartpoleSwingup => cartpole::settings(self),
             Self::QuadrotorTakeoff => quadrotor::settings(),
-            Self::Ur5Reach | Self::Ur5Press => ur5::settings(),
+            Self::Ur5Reach | Self::Ur5Press => ur5::settings(self),
             Self::HopperHop => hopper::settings(),
             Self::Go1Stand | Self::Go1Push | Self::Go1Walk => go1::settings(self),
             Self::H1Balance => h1::settings(),
@@ -134,7 +136,7 @@ impl Scenario {
     /// What it asks of the robot.
     pub fn terms<'m, T: Real>(self, model: Model<'m, T>) -> Result<Terms<'m, T>, Missing> {
         match self {
-            Self::CartpoleSwingup | Self::DoubleCartpoleSwingup => cartpole::terms(model),
+            Self::CartpoleSwingup | Self::DoubleCartpoleSwingup => cartpole::terms(self, model),
             Self::QuadrotorTakeoff => quadrotor::terms(model),
             Self::Ur5Reach => ur5::reach(model),
             Self::Ur5Press => ur5::press(model),

@@ -15,6 +15,7 @@ pub const TAKEOFF: Facts = Facts {
     horizon: 20,
     contacts: 8,
     period_s: 0.02,
+    observer_gain: 0.0,
 };
 
 pub fn settings<T: Real>() -> MpcSettings<T> {

@@ -1,10 +1,10 @@
 //! The problem of a state: which constraints act, G by half-solves along the tree, and g.
 
 use super::rows::{Columns, closure_gap};
-use super::{Constraint, Law, Problem, ProblemDims, Source};
+use super::{Constraint, Law, Problem, ProblemDims, Source, delassus};
 use crate::collision::Contact;
 use crate::dynamics::Dynamics;
-use crate::linalg::{MatMut, MatRef, add_at_a_upper, padded, partial_dot, tree};
+use crate::linalg::{MatMut, MatRef, padded, partial_dot, tree};
 use crate::memory::carved;
 use crate::model::{Body, Joint, Model};
 use crate::scalar::Real;
@@ -120,7 +120,7 @@ pub fn assemble<T: Real>(
     out.collect(model, situation, settings);
     out.write_jacobian(model, situation.contacts, dynamics);
     out.write_velocities(model, situation, settings, dynamics);
-    out.write_delassus(model, dynamics);
+    out.write_delassus(model, situation.contacts, dynamics);
     out.add_compliance(situation, settings);
 }
 
@@ -325,25 +325,17 @@ impl<T: Real> Assembly<'_, T> {
     }
 
     /// G = Wᵀ W, W = D^(−½) L^(−ᵀ) Jᵀ.
-    fn write_delassus(&mut self, model: Model<'_, T>, dynamics: &Dynamics<'_, T>) {
+    fn write_delassus(&mut self, model: Model<'_, T>, contacts: &[Contact<T>], dynamics: &Dynamics<'_, T>) {
         let (nv, rows, stride) = (model.nv(), self.rows, padded(self.rows));
         for (root, inverse) in self.root_pivots.iter_mut().zip(&*dynamics.inverse_pivots) {
             *root = inverse.sqrt();
         }
         let half = &mut self.half_solved[..nv * stride];
         half.copy_from_slice(&self.jacobian[..nv * stride]);
-        let mut half = MatMut::with_stride(half, nv, rows, stride);
-        tree::half_solve_transposed(model.tree, dynamics.factor_view(model.dims()), half.reborrow());
-        tree::scale_rows(half.reborrow(), |dof| self.root_pivots[dof]);
-        let delassus = &mut self.delassus[..rows * stride];
-        delassus.fill(T::ZERO);
-        add_at_a_upper(MatMut::with_stride(delassus, rows, rows, stride), half.as_ref());
-        for i in 1..rows {
-            let (above, row) = delassus.split_at_mut(i * stride);
-            for (entry, mirrored) in row[..i].iter_mut().zip(above.chunks_exact(stride)) {
-                *entry = mirrored[i];
-            }
-        }
+        let half = MatMut::with_stride(half, nv, rows, stride);
+        let delassus = MatMut::with_stride(&mut self.delassus[..rows * stride], rows, rows, stride);
+        let factor = (dynamics.factor_view(model.dims()), &*self.root_pivots);
+        delassus::write(model, (&self.constraints[..self.count], contacts), factor, half, delassus);
     }
 
     /// A spring of compliance c gives σ = … + (c / Δt²) λ.

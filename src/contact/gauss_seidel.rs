@@ -4,7 +4,6 @@ use super::outcome::{natural_residual, residuals};
 use super::problem::project_to_disc;
 use super::reduced::Linear;
 use super::{Law, Outcome, Problem, Scratch, Solution, Solver, SolverStatus};
-use crate::linalg::partial_dot;
 use crate::scalar::Real;
 
 /// Projected Gauss–Seidel. Robust and cheap per sweep, slow in the end: for warm starts and as a fallback.
@@ -29,13 +28,17 @@ impl<T: Real> Solver<T> for GaussSeidel<T> {
             return super::give_up(problem, impulses, velocity, modes);
         }
         let mut outcome = Outcome::default();
+        problem.velocity(impulses, velocity);
         for _ in 0..self.max_sweeps {
-            sweep(problem, impulses);
+            sweep(problem, impulses, velocity);
             outcome.sweeps += 1;
-            problem.velocity(impulses, velocity);
             if super::is_within(natural_residual(problem, impulses, velocity), impulses, self.tolerance) {
-                outcome.status = SolverStatus::Converged;
-                break;
+                // The sweeps carry the velocities along; what they gathered of rounding must not decide.
+                problem.velocity(impulses, velocity);
+                if super::is_within(natural_residual(problem, impulses, velocity), impulses, self.tolerance) {
+                    outcome.status = SolverStatus::Converged;
+                    break;
+                }
             }
         }
         outcome.iterations = outcome.sweeps;
@@ -48,27 +51,28 @@ impl<T: Real> Solver<T> for GaussSeidel<T> {
     }
 }
 
-/// One pass over all constraints. O(rows²).
-pub(super) fn sweep<T: Real>(problem: &Problem<'_, T>, impulses: &mut [T]) {
+/// One pass over all constraints; `velocity` is G λ + g and stays so. O(rows · impulses that change).
+pub(super) fn sweep<T: Real>(problem: &Problem<'_, T>, impulses: &mut [T], velocity: &mut [T]) {
     let g = problem.delassus;
-    let velocity = |row: usize, impulses: &[T]| problem.free_velocity[row] + partial_dot(g.row(row), impulses);
     for constraint in problem.constraints {
         let row = usize::from(constraint.first_row);
         match constraint.law {
             Law::Contact { friction } => {
                 let normal = row + 2;
                 if g[(normal, normal)] > T::ZERO {
-                    let target = impulses[normal] - velocity(normal, impulses) / g[(normal, normal)];
-                    impulses[normal] = target.max(T::ZERO);
+                    let target = impulses[normal] - velocity[normal] / g[(normal, normal)];
+                    problem.set_impulse(normal, target.max(T::ZERO), impulses, velocity);
                 }
                 let rho = tangential_stiffness(g[(row, row)], g[(row, row + 1)], g[(row + 1, row + 1)]);
-                let target = [0, 1].map(|k| impulses[row + k] - rho * velocity(row + k, impulses));
+                let target = [0, 1].map(|k| impulses[row + k] - rho * velocity[row + k]);
                 let tangent = project_to_disc(target, friction * impulses[normal]);
-                impulses[row..row + 2].copy_from_slice(&tangent);
+                for k in 0..2 {
+                    problem.set_impulse(row + k, tangent[k], impulses, velocity);
+                }
             }
             ref law if g[(row, row)] > T::ZERO => {
-                let target = impulses[row] - velocity(row, impulses) / g[(row, row)];
-                impulses[row] = super::problem::project_to_law(target, law);
+                let target = super::problem::project_to_law(impulses[row] - velocity[row] / g[(row, row)], law);
+                problem.set_impulse(row, target, impulses, velocity);
             }
             _ => {}
         }

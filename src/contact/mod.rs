@@ -7,6 +7,7 @@ mod admm;
 mod assembly;
 mod central_path;
 mod constraint;
+mod delassus;
 mod frame;
 mod gauss_seidel;
 mod newton;
@@ -14,6 +15,7 @@ mod outcome;
 mod problem;
 pub(crate) mod reduced;
 mod rows;
+mod smoothed;
 mod solver;
 
 use crate::linalg::partial_dot;

@@ -1,33 +1,58 @@
 //! Semismooth Newton on the active modes: the default.
 
 use super::gauss_seidel::sweep;
-use super::outcome::{natural_residual, residuals};
-use super::reduced::{Linear, number_unknowns, regularize, write_defect, write_system};
+use super::outcome::{is_exact, natural_residual, residuals};
+use super::reduced::{Linear, is_symmetric, number_unknowns, regularize, write_defect, write_symmetric, write_system};
+use super::smoothed;
 use super::{CentralPath, Mode, Outcome, Problem, Scratch, Solution, Solver, SolverStatus};
-use crate::linalg::{MatMut, MatRef, lu, lu_solve, padded};
+use crate::linalg::{MatMut, MatRef, cholesky, cholesky_solve_vector, lu, lu_solve, padded, partial_dot};
 use crate::scalar::Real;
 
-/// Newton's method on Alart and Curnier's function after a few Gauss–Seidel sweeps; when the modes cycle, once more
-/// after some more sweeps, and then from the end of the central path.
+/// Newton's method on Alart and Curnier's function: one step after a few Gauss–Seidel sweeps, which is all that most
+/// problems take; then steps on the same function with its kinks rounded, ever less (two searches, each after some more
+/// sweeps); and for what is left the central path.
 ///
 /// A small proximal term keeps the system regular where G is singular; steps are corrections of the exact residual, so
-/// it costs no accuracy. At most `3 · iterations + path.max_iterations` factorizations.
+/// it costs no accuracy. At most [`Newton::most_factorizations`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Newton<T> {
     /// Natural-map residual over the largest impulse at which it stops.
     pub tolerance: T,
     /// Added to the diagonal of the system, whose entries are near one.
     pub proximal: T,
-    /// Newton iterations of each of the three searches: at first, after more sweeps, after the central path.
+    /// Newton iterations of each of the three searches: two with rounded kinks, and one after the central path.
     pub iterations: u16,
     /// Gauss–Seidel sweeps before the first iteration.
     pub sweeps: u16,
-    /// The way out when the modes cycle.
+    /// The way out when both searches fail.
     pub path: CentralPath<T>,
 }
 
-/// Sweeps after a search that failed: before the next one, and at the end.
-const SECOND_SWEEPS: u16 = 20;
+/// A search with rounded kinks.
+#[derive(Clone, Copy)]
+struct Rounding {
+    /// Sweeps before it.
+    sweeps: u16,
+    /// Halvings of a step that does not improve matters; then it is taken as it is.
+    patience: u16,
+    /// Width of the rounding over the residual, at first.
+    width: f64,
+}
+
+/// The first search insists on progress; the second, which meets what that gets stuck on, does not.
+const ROUNDINGS: [Rounding; 2] =
+    [Rounding { sweeps: 10, patience: 6, width: 1.0 }, Rounding { sweeps: 20, patience: 2, width: 3.0 }];
+/// Sweeps at the end, when all failed.
+const LAST_SWEEPS: u16 = 20;
+/// Residual over the largest impulse of a warm start that needs no sweeps.
+const CLOSE: f64 = 1e-3;
+/// Residual over the tolerance that sweeps often take away.
+const NEARLY: f64 = 100.0;
+/// A step must take this share of what it promises off the error.
+const ENOUGH: f64 = 0.1;
+/// The width shrinks when the error is within this many of it, to the error or to this share.
+const NEAR: f64 = 5.0;
+const SHRINK: f64 = 0.1;
 
 impl<T: Real> Default for Newton<T> {
     fn default() -> Self {
@@ -35,10 +60,18 @@ impl<T: Real> Default for Newton<T> {
         Self {
             tolerance: super::default_tolerance(),
             proximal: T::from_f64(proximal),
-            iterations: 15,
+            iterations: 14,
             sweeps: 2,
             path: CentralPath::default(),
         }
+    }
+}
+
+impl<T> Newton<T> {
+    /// The bound on factorizations.
+    pub const fn most_factorizations(&self) -> u16 {
+        let first = if self.iterations > 0 { 1 } else { 0 };
+        first + 3 * self.iterations + self.path.max_iterations
     }
 }
 
@@ -48,30 +81,36 @@ impl<T: Real> Solver<T> for Newton<T> {
         if !super::is_finite(problem, impulses) {
             return super::give_up(problem, impulses, velocity, modes);
         }
-        let mut search =
-            Search { problem, impulses, velocity, scratch, best: None, outcome: Outcome::default(), polishing: false };
+        let mut search = Search {
+            problem,
+            impulses,
+            velocity,
+            scratch,
+            best: None,
+            outcome: Outcome::default(),
+            stage: Stage::Leap,
+        };
         if search.rests_without_impulses() {
             search.velocity.copy_from_slice(problem.free_velocity);
             return search.finish(self.tolerance, modes);
         }
         let mut solved = search.is_solved(self.tolerance);
         if !solved {
-            search.sweep(self.sweeps);
-            solved = search.iterate(self);
+            if !search.is_close(self.tolerance) {
+                search.sweep(self.sweeps);
+            }
+            solved = search.iterate(self, self.iterations.min(1));
         }
-        if !solved {
-            // Admissible impulses: the sweeps project, which often breaks a cycle of modes.
-            search.return_to_best();
-            search.sweep(SECOND_SWEEPS);
-            solved = search.iterate(self);
+        for rounding in &ROUNDINGS {
+            solved = solved || search.iterate_rounded(self, rounding);
         }
         if !solved {
             search.follow_path(self);
-            solved = search.iterate(self);
+            solved = search.iterate(self, self.iterations);
         }
         if !solved {
             search.return_to_best();
-            search.sweep(SECOND_SWEEPS);
+            search.sweep(LAST_SWEEPS);
         }
         if !solved {
             search.problem.velocity(search.impulses, search.velocity);
@@ -88,8 +127,18 @@ struct Search<'s, 'p, 'a, T> {
     /// Residual of `scratch.best`.
     best: Option<T>,
     outcome: Outcome<T>,
+    stage: Stage,
+}
+
+/// What the search is at.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    /// The first step, from the warm start.
+    Leap,
+    /// The laws are rounded.
+    Rounded,
     /// The central path was followed: only the last digits are missing.
-    polishing: bool,
+    Polish,
 }
 
 impl<T: Real> Search<'_, '_, '_, T> {
@@ -97,7 +146,7 @@ impl<T: Real> Search<'_, '_, '_, T> {
     fn rests_without_impulses(&mut self) -> bool {
         let zero = &mut self.scratch.best[..self.impulses.len()];
         zero.fill(T::ZERO);
-        let rests = natural_residual(self.problem, zero, self.problem.free_velocity) == T::ZERO;
+        let rests = is_exact(self.problem, zero, self.problem.free_velocity);
         if rests {
             self.impulses.fill(T::ZERO);
         }
@@ -111,44 +160,138 @@ impl<T: Real> Search<'_, '_, '_, T> {
         super::is_within(residual, self.impulses, tolerance)
     }
 
+    /// Whether the warm start is so good that the modes need no sweeps to be right, but not so good that sweeps may do.
+    fn is_close(&self, tolerance: T) -> bool {
+        let residual = natural_residual(self.problem, self.impulses, self.velocity);
+        let within = |tolerance: T| super::is_within(residual, self.impulses, tolerance);
+        within(T::from_f64(CLOSE)) && !within(T::from_f64(NEARLY) * tolerance)
+    }
+
     fn sweep(&mut self, sweeps: u16) {
         for _ in 0..sweeps {
-            sweep(self.problem, self.impulses);
+            sweep(self.problem, self.impulses, self.velocity);
         }
         self.outcome.sweeps += sweeps;
     }
 
     /// Newton iterations; true when the residual is within the tolerance.
-    fn iterate(&mut self, settings: &Newton<T>) -> bool {
-        for iteration in 0..=settings.iterations {
-            self.problem.velocity(self.impulses, self.velocity);
+    fn iterate(&mut self, settings: &Newton<T>, iterations: u16) -> bool {
+        for iteration in 0..=iterations {
             let residual = natural_residual(self.problem, self.impulses, self.velocity);
-            if super::is_within(residual, self.impulses, settings.tolerance) {
+            if self.confirms(residual, settings.tolerance) {
                 return true;
             }
             self.remember(residual);
-            if iteration == settings.iterations || !self.take_step(self.proximal(settings, iteration, residual)) {
+            if iteration == iterations || !self.take_step(self.proximal(settings, residual)) {
                 break;
+            }
+            self.problem.velocity(self.impulses, self.velocity);
+        }
+        false
+    }
+
+    /// Whether a residual is within the tolerance, and still is once the velocities are computed anew: sweeps and steps
+    /// carry them along, with a little rounding each.
+    fn confirms(&mut self, residual: T, tolerance: T) -> bool {
+        super::is_within(residual, self.impulses, tolerance) && self.is_solved(tolerance)
+    }
+
+    /// The proximal term of an iteration. The first step goes for the solution at once; later ones tread more carefully
+    /// the farther off they are (Levenberg and Marquardt), which keeps singular directions from running away.
+    fn proximal(&self, settings: &Newton<T>, residual: T) -> T {
+        let careful = match self.stage {
+            Stage::Leap => T::ZERO,
+            Stage::Rounded => self.relative(residual) * self.relative(residual).sqrt(),
+            Stage::Polish => self.relative(residual),
+        };
+        settings.proximal.max(careful.min(T::from_f64(0.1)))
+    }
+
+    fn relative(&self, residual: T) -> T {
+        let largest = super::largest(self.impulses);
+        if largest > T::ZERO { residual / largest } else { T::ONE }
+    }
+
+    /// Steps on the rounded laws, from the best impulses so far; true when the residual is within the tolerance.
+    fn iterate_rounded(&mut self, settings: &Newton<T>, rounding: &Rounding) -> bool {
+        self.stage = Stage::Rounded;
+        self.return_to_best();
+        self.sweep(rounding.sweeps);
+        let mut width = None;
+        for iteration in 0..=settings.iterations {
+            let residual = natural_residual(self.problem, self.impulses, self.velocity);
+            if self.confirms(residual, settings.tolerance) {
+                return true;
+            }
+            self.remember(residual);
+            let widest = T::from_f64(0.5) * super::largest(self.impulses);
+            let now = *width.get_or_insert(T::from_f64(rounding.width) * residual.min(widest));
+            let proximal = self.proximal(settings, residual);
+            if iteration == settings.iterations {
+                break;
+            }
+            let Some(before) = self.solve_rounded(now, proximal) else { break };
+            let error = self.take_rounded_step(now, before, rounding.patience);
+            if error <= T::from_f64(NEAR) * now {
+                width = Some(error.min(T::from_f64(SHRINK) * now));
             }
         }
         false
     }
 
-    /// The proximal term of an iteration. The first two go for the solution at once; later ones tread more carefully the
-    /// farther off they are (Levenberg and Marquardt), which keeps singular directions from running away.
-    fn proximal(&self, settings: &Newton<T>, iteration: u16, residual: T) -> T {
-        const BOLD_ITERATIONS: u16 = 2;
-        let most = T::from_f64(0.1);
-        let largest = super::largest(self.impulses);
-        let relative = if largest > T::ZERO { residual / largest } else { T::ONE };
-        let careful = if self.polishing {
-            relative
-        } else if iteration < BOLD_ITERATIONS {
-            T::ZERO
-        } else {
-            relative * relative.sqrt()
-        };
-        settings.proximal.max(careful.min(most))
+    /// Δλ into `scratch.projected` and G Δλ into `scratch.row`; the error that they are to take away. None if the system
+    /// could not be factored.
+    fn solve_rounded(&mut self, width: T, proximal: T) -> Option<T> {
+        const DECIDED: u16 = u16::MAX;
+        let Self { problem, impulses, velocity, scratch, outcome, .. } = self;
+        let linear = &mut scratch.linear[..problem.constraints.len()];
+        let number = |index: usize, first: Option<usize>| linear[index].first = first.map_or(DECIDED, |k| k as u16);
+        let unknowns = smoothed::decide(problem, width, impulses, velocity, number);
+        let first = |index: usize| Some(linear[index].first).filter(|k| *k != DECIDED).map(usize::from);
+        let (stride, step) = (padded(unknowns), &mut scratch.step[..unknowns]);
+        let (point, rows) = ((&**impulses, &**velocity), &mut scratch.exchanges[..unknowns]);
+        let error = smoothed::write_system(problem, width, point, first, rows, scratch.matrix, step, scratch.row);
+        let mut matrix = MatMut::with_stride(scratch.matrix, unknowns, unknowns, stride);
+        regularize(matrix.reborrow(), proximal);
+        outcome.iterations += 1;
+        if lu(matrix, scratch.exchanges).is_err() {
+            return None;
+        }
+        lu_solve(MatRef::with_stride(scratch.matrix, unknowns, unknowns, stride), scratch.exchanges, step);
+        let whole = &mut scratch.projected[..problem.rows()];
+        whole.fill(T::ZERO);
+        for (index, constraint) in problem.constraints.iter().enumerate() {
+            if let Some(at) = first(index) {
+                whole[constraint.rows()].copy_from_slice(&step[at..][..constraint.law.rows()]);
+            }
+        }
+        for (row, change) in scratch.row.iter_mut().enumerate().take(whole.len()) {
+            *change = partial_dot(problem.delassus.row(row), whole);
+        }
+        Some(error)
+    }
+
+    /// Goes as far along Δλ as makes the error of the rounded laws smaller; the error there.
+    fn take_rounded_step(&mut self, width: T, before: T, patience: u16) -> T {
+        let Self { problem, impulses, velocity, scratch, .. } = self;
+        let rows = problem.rows();
+        let (step, change) = (&scratch.projected[..rows], &scratch.row[..rows]);
+        let error = |length: T| smoothed::error(problem, width, (&**impulses, &**velocity), (step, change), length);
+        let (mut length, mut after) = (T::ONE, error(T::ONE));
+        for _ in 1..patience {
+            if after <= (T::ONE - T::from_f64(ENOUGH) * length) * before {
+                break;
+            }
+            length *= T::from_f64(0.5);
+            after = error(length);
+        }
+        for (impulse, step) in impulses.iter_mut().zip(step) {
+            *impulse = length.mul_add(*step, *impulse);
+        }
+        for (sigma, change) in velocity.iter_mut().zip(change) {
+            *sigma = length.mul_add(*change, *sigma);
+        }
+        after
     }
 
     /// Starts anew from a point near the central path.
@@ -156,7 +299,7 @@ impl<T: Real> Search<'_, '_, '_, T> {
         let iterations =
             settings.path.follow(self.problem, self.impulses, self.velocity, settings.tolerance, self.scratch);
         self.outcome.iterations += iterations;
-        self.polishing = true;
+        self.stage = Stage::Polish;
     }
 
     /// One Newton step; false if the system could not be factored.
@@ -167,21 +310,31 @@ impl<T: Real> Search<'_, '_, '_, T> {
             *linear = Linear::identify(constraint, problem.stiffness(constraint), impulses, velocity);
         }
         for (linear, constraint) in linear.iter().zip(problem.constraints) {
-            linear.confine(constraint, impulses);
+            let confined = linear.confined(constraint, impulses);
+            for (row, impulse) in constraint.rows().zip(confined) {
+                problem.set_impulse(row, impulse, impulses, velocity);
+            }
         }
-        problem.velocity(impulses, velocity);
         let unknowns = number_unknowns(problem.constraints, linear);
         let (stride, step) = (padded(unknowns), &mut scratch.step[..unknowns]);
-        write_system(problem, linear, unknowns, scratch.matrix, scratch.row);
-        write_defect(problem, linear, impulses, velocity, step);
-        let mut matrix = MatMut::with_stride(scratch.matrix, unknowns, unknowns, stride);
-        regularize(matrix.reborrow(), proximal);
         outcome.iterations += 1;
-        if lu(matrix, scratch.exchanges).is_err() {
-            return false;
+        if is_symmetric(problem.constraints, linear) {
+            let rows = &mut scratch.exchanges[..unknowns];
+            write_symmetric(problem, linear, (velocity, proximal), rows, scratch.matrix, step);
+            if cholesky(MatMut::with_stride(scratch.matrix, unknowns, unknowns, stride)).is_err() {
+                return false;
+            }
+            cholesky_solve_vector(MatRef::with_stride(scratch.matrix, unknowns, unknowns, stride), step);
+        } else {
+            write_system(problem, linear, unknowns, scratch.matrix, scratch.row);
+            write_defect(problem, linear, impulses, velocity, step);
+            let mut matrix = MatMut::with_stride(scratch.matrix, unknowns, unknowns, stride);
+            regularize(matrix.reborrow(), proximal);
+            if lu(matrix, scratch.exchanges).is_err() {
+                return false;
+            }
+            lu_solve(MatRef::with_stride(scratch.matrix, unknowns, unknowns, stride), scratch.exchanges, step);
         }
-        let factor = MatRef::with_stride(scratch.matrix, unknowns, unknowns, stride);
-        lu_solve(factor, scratch.exchanges, step);
         for (linear, constraint) in linear.iter().zip(problem.constraints) {
             let n = linear.unknowns(&constraint.law);
             let x = &step[usize::from(linear.first)..][..n];
@@ -203,6 +356,7 @@ impl<T: Real> Search<'_, '_, '_, T> {
     fn return_to_best(&mut self) {
         if self.best.is_some() {
             self.impulses.copy_from_slice(&self.scratch.best[..self.impulses.len()]);
+            self.problem.velocity(self.impulses, self.velocity);
         }
     }
 

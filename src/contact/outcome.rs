@@ -1,7 +1,7 @@
 //! What a solver says about its answer.
 
 use super::problem::{Triple, project_to_cone, project_to_law, tangential_norm, triple};
-use super::{Law, Problem};
+use super::{Constraint, Law, Problem};
 use crate::scalar::Real;
 
 /// How a constraint holds.
@@ -78,22 +78,32 @@ pub fn residuals<T: Real>(problem: &Problem<'_, T>, impulses: &[T], velocity: &[
 
 /// The natural-map residual alone, absolute; the solvers' measure of progress. O(rows).
 pub(super) fn natural_residual<T: Real>(problem: &Problem<'_, T>, impulses: &[T], velocity: &[T]) -> T {
-    let mut worst = T::ZERO;
-    for constraint in problem.constraints {
-        let rho = problem.stiffness(constraint);
-        let error = match constraint.law {
-            Law::Contact { friction } => {
-                contact_error(triple(impulses, constraint), triple(velocity, constraint), friction, rho)
-            }
-            ref law => {
-                let row = usize::from(constraint.first_row);
-                let (Some(&lambda), Some(&sigma)) = (impulses.get(row), velocity.get(row)) else { continue };
-                (lambda - project_to_law(lambda - rho * sigma, law)).abs()
-            }
-        };
-        worst = worse(worst, error);
+    problem
+        .constraints
+        .iter()
+        .fold(T::ZERO, |worst, constraint| worse(worst, natural_error(problem, constraint, impulses, velocity)))
+}
+
+/// Whether the impulses are a solution, to the last bit. O(rows) at most.
+pub(super) fn is_exact<T: Real>(problem: &Problem<'_, T>, impulses: &[T], velocity: &[T]) -> bool {
+    let is_zero = |constraint| natural_error(problem, constraint, impulses, velocity) == T::ZERO;
+    problem.constraints.iter().all(is_zero)
+}
+
+/// What a constraint adds to the natural-map residual.
+#[inline(always)]
+fn natural_error<T: Real>(problem: &Problem<'_, T>, constraint: &Constraint<T>, impulses: &[T], velocity: &[T]) -> T {
+    let rho = problem.stiffness(constraint);
+    match constraint.law {
+        Law::Contact { friction } => {
+            contact_error(triple(impulses, constraint), triple(velocity, constraint), friction, rho)
+        }
+        ref law => {
+            let row = usize::from(constraint.first_row);
+            let (Some(&lambda), Some(&sigma)) = (impulses.get(row), velocity.get(row)) else { return T::ZERO };
+            (lambda - project_to_law(lambda - rho * sigma, law)).abs()
+        }
     }
-    worst
 }
 
 /// The larger error; one that is not a number stays.

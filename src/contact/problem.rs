@@ -30,6 +30,19 @@ impl<T: Real> Problem<'_, T> {
         }
     }
 
+    /// λ_row ← `impulse`, and σ with it. O(rows), or nothing if it is the same.
+    #[inline(always)]
+    pub(super) fn set_impulse(&self, row: usize, impulse: T, impulses: &mut [T], velocity: &mut [T]) {
+        let change = impulse - impulses[row];
+        if change != T::ZERO {
+            impulses[row] = impulse;
+            // G is symmetric: its row is its column.
+            for (sigma, g) in velocity.iter_mut().zip(self.delassus.row(row)) {
+                *sigma = change.mul_add(*g, *sigma);
+            }
+        }
+    }
+
     /// Impulse per velocity at a constraint, the others held: the step length of projections.
     pub(super) fn stiffness(&self, constraint: &Constraint<T>) -> T {
         let diagonal = |row: usize| self.delassus[(row, row)];

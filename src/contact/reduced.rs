@@ -94,22 +94,22 @@ impl<T: Real> Linear<T> {
         [-self.direction[1], self.direction[0]]
     }
 
-    /// Moves the impulses of a constraint to where its mode allows them.
+    /// The impulses of a constraint, moved to where its mode allows them.
     #[inline(always)]
-    pub fn confine(&self, constraint: &Constraint<T>, impulses: &mut [T]) {
-        let lambda = &mut impulses[constraint.rows()];
-        match (&constraint.law, self.mode) {
-            (_, Mode::Break) => lambda.fill(T::ZERO),
-            (Law::DryFriction { bound }, Mode::Slide) => lambda[0] = self.direction[0] * *bound,
-            (&Law::Contact { friction }, Mode::Slide) => {
+    pub fn confined(&self, constraint: &Constraint<T>, impulses: &[T]) -> [T; 3] {
+        let (o, lambda) = (T::ZERO, &impulses[constraint.rows()]);
+        match (&constraint.law, self.mode, lambda) {
+            (_, Mode::Break, _) => [o; 3],
+            (Law::DryFriction { bound }, Mode::Slide, _) => [self.direction[0] * *bound, o, o],
+            (&Law::Contact { friction }, Mode::Slide, &[x, y, normal]) => {
                 let p = self.across();
-                let y = p[0].mul_add(lambda[0], p[1] * lambda[1]);
-                let along = friction * lambda[2];
-                for k in 0..2 {
-                    lambda[k] = self.direction[k].mul_add(along, p[k] * y);
-                }
+                let across = p[0].mul_add(x, p[1] * y);
+                let along = friction * normal;
+                let tangent = |k: usize| self.direction[k].mul_add(along, p[k] * across);
+                [tangent(0), tangent(1), normal]
             }
-            _ => {}
+            (_, _, &[x, y, normal]) => [x, y, normal],
+            _ => [lambda.first().copied().unwrap_or(o), o, o],
         }
     }
 
@@ -197,6 +197,44 @@ pub(crate) fn write_system<T: Real>(
             }
             if k == 1 && l.mode == Mode::Slide {
                 out[first + 1] += T::ONE - l.kappa;
+            }
+        }
+    }
+}
+
+/// Whether nothing slides along its cone: A is then ρ G, and symmetric but for ρ.
+pub(super) fn is_symmetric<T: Real>(constraints: &[Constraint<T>], linear: &[Linear<T>]) -> bool {
+    let slides = |(l, c): (&Linear<T>, &Constraint<T>)| l.mode == Mode::Slide && matches!(c.law, Law::Contact { .. });
+    !linear.iter().zip(constraints).any(slides)
+}
+
+/// G + `proximal` / ρ and −σ by the unknowns, where nothing slides; the upper triangle. `rows[k]` gets the row of unknown
+/// k. O(unknowns²).
+pub(super) fn write_symmetric<T: Real>(
+    problem: &Problem<'_, T>,
+    linear: &[Linear<T>],
+    (velocity, proximal): (&[T], T),
+    rows: &mut [u16],
+    matrix: &mut [T],
+    right: &mut [T],
+) {
+    let stride = padded(rows.len());
+    for (l, constraint) in linear.iter().zip(problem.constraints) {
+        let at = usize::from(l.first);
+        for (k, row) in (at..at + l.unknowns(&constraint.law)).zip(constraint.rows()) {
+            rows[k] = row as u16;
+            right[k] = -velocity[row];
+            matrix[k * stride + k] = proximal / l.stiffness;
+        }
+    }
+    for (k, from) in rows.iter().enumerate() {
+        let (source, out) = (problem.delassus.row(usize::from(*from)), &mut matrix[k * stride..][..rows.len()]);
+        out[k] += source[usize::from(*from)];
+        if rows.len() == problem.rows() {
+            out[k + 1..].copy_from_slice(&source[k + 1..]);
+        } else {
+            for (out, column) in out[k + 1..].iter_mut().zip(&rows[k + 1..]) {
+                *out = source[usize::from(*column)];
             }
         }
     }

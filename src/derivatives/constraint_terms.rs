@@ -12,10 +12,11 @@ use nalgebra::Vector3;
 
 use super::Derivatives;
 use super::frame_motion::FrameMotion;
-use super::jacobian::Entry;
+use super::ground_terms::{Turning, axes_and_wrench, moving_side};
+use super::jacobian::{Entry, row_of};
 use crate::collision::Contact;
 use crate::contact::reduced::Linear;
-use crate::contact::{Constraint, Mode, Source, tangents};
+use crate::contact::{Constraint, Mode, Source};
 use crate::model::{BodyId, Closure, ClosureKind, Frame, Model};
 use crate::scalar::Real;
 use crate::spatial::vector::{column, cross, dot};
@@ -23,6 +24,7 @@ use crate::spatial::{Force, Motion};
 use crate::step::{Step, StepSettings};
 
 /// Adds the terms of all constraints that hold: to `out.velocity` (divided by −Δt) and to `out.rows`.
+#[inline(never)]
 pub(super) fn write<T: Real<Plain = T>, S>(
     model: Model<'_, T>,
     settings: &StepSettings<T, S>,
@@ -32,6 +34,7 @@ pub(super) fn write<T: Real<Plain = T>, S>(
     propagate_velocity(model, work, out);
     let problem = work.assembly.problem();
     let mut contacts = work.collision.contacts().iter();
+    let mut turning: Option<Turning<T>> = None;
     for (position, constraint) in problem.constraints.iter().enumerate() {
         let linear = &{ out.linear[position] };
         let contact = match constraint.source {
@@ -41,12 +44,27 @@ pub(super) fn write<T: Real<Plain = T>, S>(
         if linear.unknowns(&constraint.law) == 0 {
             continue;
         }
-        add_jacobian(model, work, constraint, linear, out);
+        let motion = contact.map(|contact| FrameMotion::of(model, contact, work.collision.placement, settings));
+        let own_gap = match &motion {
+            Some(FrameMotion::Curved { gap, .. }) => gap.as_ref(),
+            _ => None,
+        };
+        add_offset(model, work, (constraint, linear), own_gap.is_some(), out);
+        if let (Some(gap), Some(contact)) = (own_gap, contact) {
+            add_gap(model, work, (constraint, linear, contact), gap, out);
+        }
         match constraint.source {
             Source::Contact { .. } => {
-                let Some(contact) = contact else { continue };
-                let motion = FrameMotion::of(model, contact, work.collision.placement, &settings.gradient);
-                add_contact(model, work, (constraint, linear, contact), (&motion, settings.dt_s), out);
+                let (Some(contact), Some(motion)) = (contact, motion) else { continue };
+                let Some((body, sign)) = moving_side(model, contact) else {
+                    add_contact(model, work, (constraint, linear, contact), (&motion, settings.dt_s), out);
+                    continue;
+                };
+                if let Some(other) = turning.take_if(|turning| !turning.is_of(body)).filter(|_| !out.held) {
+                    other.finish(model, settings.dt_s, work, out);
+                }
+                let turning = turning.get_or_insert_with(|| Turning::new(body));
+                turning.add(model, work, (constraint, linear, contact, sign), &motion, out);
             }
             Source::Closure { index, row: 0 } => {
                 let closure = &model.closures[usize::from(index)];
@@ -56,55 +74,82 @@ pub(super) fn write<T: Real<Plain = T>, S>(
             _ => {}
         }
     }
+    if let Some(turning) = turning.filter(|_| !out.held) {
+        turning.finish(model, settings.dt_s, work, out);
+    }
 }
 
-/// V⁺ of each body.
+/// V⁺ of each body, and the drift of each axis with it.
 fn propagate_velocity<T: Real>(model: Model<'_, T>, work: &Step<'_, T>, out: &mut Derivatives<'_, T>) {
     out.velocity_after[0] = Motion::ZERO;
     for (index, body) in model.indexed_bodies() {
-        let mut velocity = out.velocity_after[body.parent.index()];
+        let carrier = out.velocity_after[body.parent.index()];
+        let mut velocity = carrier;
         for dof in body.v_range() {
-            velocity += work.dynamics.kinematics.axis[dof] * work.next_v[dof];
+            let axis = &work.dynamics.kinematics.axis[dof];
+            out.drift_after[dof] = carrier.cross(axis);
+            velocity = axis.scale_add(work.next_v[dof], &velocity);
         }
         out.velocity_after[index] = velocity;
     }
 }
 
-/// J dv, and the offset's share of gaps and velocities: both have the rows of J.
-fn add_jacobian<T: Real>(
+/// The offset's share of gaps and velocities: both have the rows of J.
+fn add_offset<T: Real>(
     model: Model<'_, T>,
     work: &Step<'_, T>,
-    constraint: &Constraint<T>,
-    linear: &Linear<T>,
+    (constraint, linear): (&Constraint<T>, &Linear<T>),
+    own_gap: bool,
     out: &mut Derivatives<'_, T>,
 ) {
-    let (nv, n) = (model.nv(), linear.unknowns(&constraint.law));
-    let (jacobian, range) = (work.assembly.jacobian_transposed(), constraint.rows());
-    let [by_gap, by_velocity] = work.assembly.offset_slopes();
-    let rotates = matches!(constraint.source, Source::Closure { row: 3.., .. });
-    let (_, mut rows, _) = out.parts();
-    let first = usize::from(linear.first);
-    for dof in 0..nv {
-        let j = &jacobian.row(dof)[range.clone()];
-        if j.iter().all(|x| *x == T::ZERO) {
+    let (nv, n, range) = (model.nv(), linear.unknowns(&constraint.law), constraint.rows());
+    let jacobian = work.assembly.jacobian_transposed();
+    // How the rotation between welded frames changes is not J exactly: the closure's own terms have it.
+    let own_gap = own_gap || matches!(constraint.source, Source::Closure { row: 3.., .. });
+    for (slopes, first) in work.assembly.offset_slopes().into_iter().zip([0, nv]) {
+        let slopes = &slopes[range.clone()];
+        if slopes.iter().all(|slope| *slope == T::ZERO) || own_gap && first == 0 {
             continue;
         }
-        let (mut gap, mut velocity, mut equations) = ([T::ZERO; 3], [T::ZERO; 3], [T::ZERO; 3]);
-        for (k, (j, row)) in j.iter().zip(range.clone()).enumerate() {
-            velocity[k] = (T::ONE + by_velocity[row]) * *j;
-            // How the rotation between welded frames changes is not J exactly: the closure's own terms have it.
-            gap[k] = if rotates { T::ZERO } else { by_gap[row] * *j };
-        }
-        let len = range.len();
-        linear.equations(&constraint.law, &velocity[..len], &mut equations[..n]);
-        for i in 0..n {
-            rows[(first + i, nv + dof)] += equations[i];
-        }
-        linear.equations(&constraint.law, &gap[..len], &mut equations[..n]);
-        for i in 0..n {
-            rows[(first + i, dof)] += equations[i];
+        for dof in 0..nv {
+            let (mut change, mut equations) = ([T::ZERO; 3], [T::ZERO; 3]);
+            for ((change, j), slope) in change.iter_mut().zip(&jacobian.row(dof)[range.clone()]).zip(slopes) {
+                *change = *slope * *j;
+            }
+            linear.equations(&constraint.law, &change[..range.len()], &mut equations[..n]);
+            for i in 0..n {
+                if let Some(row) = out.row_of(linear, i) {
+                    row[first + dof] += equations[i];
+                }
+            }
         }
     }
+}
+
+/// The offset's share of a contact's gap, whose slopes by twists of the second side are `gap`.
+fn add_gap<T: Real>(
+    model: Model<'_, T>,
+    work: &Step<'_, T>,
+    (constraint, linear, contact): (&Constraint<T>, &Linear<T>, &Contact<T>),
+    gap: &[T; 6],
+    out: &mut Derivatives<'_, T>,
+) {
+    let slope = work.assembly.offset_slopes()[0][constraint.rows().end - 1];
+    if slope == T::ZERO {
+        return;
+    }
+    let ((first, second), n) = (contact.bodies(model), linear.unknowns(&constraint.law));
+    Sides { first, second }.visit(model, |dof, _, _, sign| {
+        let axis = work.dynamics.kinematics.axis[dof].to_array();
+        let rate = gap.iter().zip(axis).fold(T::ZERO, |sum, (gap, x)| gap.mul_add(x, sum));
+        let mut equations = [T::ZERO; 3];
+        linear.equations(&constraint.law, &[T::ZERO, T::ZERO, sign * slope * rate], &mut equations[..n]);
+        for (i, equation) in equations[..n].iter().enumerate() {
+            if let Some(row) = out.row_of(linear, i) {
+                row[dof] += *equation;
+            }
+        }
+    });
 }
 
 /// The two sides of a constraint, and what moves them against each other.
@@ -131,6 +176,7 @@ impl Sides {
 }
 
 /// A contact: its frame moves as the collision function has it.
+#[inline(never)]
 fn add_contact<T: Real<Plain = T>>(
     model: Model<'_, T>,
     work: &Step<'_, T>,
@@ -140,21 +186,17 @@ fn add_contact<T: Real<Plain = T>>(
 ) {
     let (a, b) = contact.bodies(model);
     let (position, normal) = (contact.at.position, contact.at.normal);
-    let [x, y] = tangents(&normal);
-    let axes = [x, y, normal];
-    let impulse = &work.impulses[constraint.rows()];
-    let force = x * impulse[0] + y * impulse[1] + normal * impulse[2];
-    let wrench = Force { linear: force, angular: cross(&position, &force) };
+    let (axes, wrench) = axes_and_wrench(contact, constraint, work.impulses);
     let kinematics = &work.dynamics.kinematics;
     let after = |body: BodyId| out.velocity_after[body.index()];
     let before = |body: BodyId| kinematics.velocity[body.index()];
     let (u_after, u_before) = (after(b) - after(a), before(b) - before(a));
     let restitution = work.assembly.offset_slopes()[1][constraint.rows().end - 1];
 
-    let (nv, n, first) = (model.nv(), linear.unknowns(&constraint.law), usize::from(linear.first));
+    let n = linear.unknowns(&constraint.law);
     let mut count = 0;
     let stride = out.stride();
-    let (entries, rows) = (&mut *out.entries, &mut *out.rows);
+    let (entries, rows, place) = (&mut *out.entries, &mut *out.rows, &*out.place);
     let velocity_after = &*out.velocity_after;
     Sides { first: a, second: b }.visit(model, |dof, joint_end, parent, sign| {
         let axis = kinematics.axis[dof];
@@ -172,17 +214,21 @@ fn add_contact<T: Real<Plain = T>>(
         let mut equations = [T::ZERO; 3];
         linear.equations(&constraint.law, &sigma, &mut equations[..n]);
         for i in 0..n {
-            rows[(first + i) * stride + dof] += equations[i];
+            if let Some(row) = row_of(rows, place, stride, linear, i) {
+                row[dof] += equations[i];
+            }
         }
         entries[count] =
             Entry { dof, joint_end, sign, turned: twist.cross_force(&wrench), carried: axis.cross_force(&wrench) };
         count += 1;
     });
-    debug_assert!(nv == out.entries.len());
-    add_wrench_changes(work, count, dt_s, out);
+    if !out.held {
+        add_wrench_changes(work, count, dt_s, out);
+    }
 }
 
 /// ∂(Jᵀλ)/∂q of the entries, over −Δt.
+#[inline(never)]
 fn add_wrench_changes<T: Real>(work: &Step<'_, T>, count: usize, dt_s: T, out: &mut Derivatives<'_, T>) {
     let stride = out.stride();
     let entries = &out.entries[..count];
@@ -219,7 +265,6 @@ fn add_closure<T: Real<Plain = T>>(
     let by_gap = work.assembly.offset_slopes()[0];
     let place = |frame: &Frame<T>| kinematics.placement[frame.body.index()] * frame.placement;
     let (place_a, place_b) = (place(&closure.a), place(&closure.b));
-    let stride = out.stride();
     let mut count = 0;
     Sides { first: closure.a.body, second: closure.b.body }.visit(model, |dof, joint_end, parent, sign| {
         let axis = kinematics.axis[dof];
@@ -248,8 +293,10 @@ fn add_closure<T: Real<Plain = T>>(
             }
         }
         for (k, l) in linear.iter().enumerate().take(closure.kind.rows()) {
-            if l.mode == Mode::Stick {
-                out.rows[usize::from(l.first) * stride + dof] += l.stiffness * changes[k];
+            if l.mode == Mode::Stick
+                && let Some(row) = out.row_of(l, 0)
+            {
+                row[dof] += l.stiffness * changes[k];
             }
         }
         let wrench = Force { linear: force, angular: cross(&point, &force) + torque };
@@ -258,7 +305,9 @@ fn add_closure<T: Real<Plain = T>>(
             Entry { dof, joint_end, sign, turned: twist.cross_force(&pull), carried: axis.cross_force(&wrench) };
         count += 1;
     });
-    add_closure_changes(work, count, dt_s, out);
+    if !out.held {
+        add_closure_changes(work, count, dt_s, out);
+    }
 }
 
 /// Like [`add_wrench_changes`], but each side has a point of its own, which only its own joints move.

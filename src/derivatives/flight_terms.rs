@@ -1,6 +1,6 @@
 //! What the turning axes of free bodies add: the step takes u = v + Δt (a + ω × v), and gives v⁺ = exp(Δt ω⁺)ᵀ u.
 
-use nalgebra::Matrix3;
+use nalgebra::{Matrix3, Vector3};
 
 use super::Derivatives;
 use crate::model::Model;
@@ -23,45 +23,65 @@ pub(super) fn turn_acceleration<T: Real>(model: Model<'_, T>, v: &[T], accelerat
 }
 
 /// Z ← Z − M ∂(ω × v)/∂v, M with what acts at the end of the step: −Δt M⁻¹ Z then has Δt ∂(ω × v)/∂v.
+#[inline(never)]
 pub(super) fn subtract<T: Real>(model: Model<'_, T>, v: &[T], work: &Step<'_, T>, out: &mut Derivatives<'_, T>) {
     let mass = work.dynamics.mass_matrix_view(model.dims());
     let nv = model.nv();
     let mut z = out.matrix();
     for flyer in Flyer::all(model) {
         let motion = flyer.motion(v);
-        let (by_linear, by_angular) = (skew(&motion.angular), -skew(&motion.linear));
-        for k in 0..flyer.dofs() {
-            let column = nv + flyer.first_v + k;
-            for i in 0..flyer.linear {
+        let [by_linear, by_angular] = [skew(&motion.angular), -skew(&motion.linear)];
+        let (first, dofs) = (flyer.first_v, flyer.dofs());
+        let mut subtract = |row: usize, inertia: [T; 3]| {
+            let z = &mut z.row_mut(row)[nv + first..][..dofs];
+            for (k, z) in z.iter_mut().enumerate() {
                 let at = flyer.spatial(k);
-                let slope = if at < 3 { by_linear[(i, at)] } else { by_angular[(i, at - 3)] };
-                let dof = flyer.first_v + i;
-                z[(dof, column)] -= (mass[(dof, dof)] + work.implicit_inertia[dof]) * slope;
-                for row in model.tree.descendants(dof) {
-                    z[(row, column)] -= mass[(row, dof)] * slope;
-                }
-                for row in model.tree.ancestor_runs(dof).flatten() {
-                    z[(row, column)] -= mass[(dof, row)] * slope;
+                let (slope, at) = if at < 3 { (&by_linear, at) } else { (&by_angular, at - 3) };
+                for i in 0..flyer.linear {
+                    *z = (-inertia[i]).mul_add(slope[(i, at)], *z);
                 }
             }
+        };
+        let linear = |entry: &dyn Fn(usize) -> T| {
+            core::array::from_fn(|i| if i < flyer.linear { entry(first + i) } else { T::ZERO })
+        };
+        for row in model.tree.ancestor_runs(first).flatten() {
+            subtract(row, linear(&|dof| mass[(dof, row)]));
+        }
+        for row in first..first + dofs {
+            let own = |dof: usize| if dof == row { work.implicit_inertia[dof] } else { T::ZERO };
+            subtract(row, linear(&|dof| mass[(row.max(dof), row.min(dof))] + own(dof)));
+        }
+        for row in model.tree.descendants(first + dofs - 1) {
+            subtract(row, linear(&|dof| mass[(row, dof)]));
         }
     }
 }
 
 /// ∂v⁺ = Eᵀ ∂u + (v⁺ ×) Δt J_r ∂ω, E = exp(Δt ω) and J_r its right Jacobian.
+#[inline(never)]
 pub(super) fn turn_axes<T: Real>(model: Model<'_, T>, dt_s: T, work: &Step<'_, T>, out: &mut Derivatives<'_, T>) {
-    let mut z = out.matrix();
+    let stride = out.stride();
     for flyer in Flyer::all(model) {
         let [rotation, by_angular] = slopes(&flyer, dt_s, work);
-        for column in 0..z.cols() {
-            let mut six = [T::ZERO; 6];
-            for k in 0..flyer.dofs() {
-                six[flyer.spatial(k)] = z[(flyer.first_v + k, column)];
+        let block = &mut out.velocity[flyer.first_v * stride..][..flyer.dofs() * stride];
+        let (linear, angular) = block.split_at_mut(flyer.linear * stride);
+        let mut rows = linear.chunks_exact_mut(stride);
+        if let (Some(x), Some(y), Some(z)) = (rows.next(), rows.next(), rows.next()) {
+            let turns: [&[T]; 3] = core::array::from_fn(|k| &angular[k * stride..][..stride]);
+            for c in 0..stride {
+                let change = Vector3::new(x[c], y[c], z[c]);
+                let turn = Vector3::new(turns[0][c], turns[1][c], turns[2][c]);
+                let linear = multiply_transposed(&rotation, &change) + multiply(&by_angular, &turn);
+                (x[c], y[c], z[c]) = (linear.x, linear.y, linear.z);
             }
-            let change = Motion::from_array(six);
-            let linear = multiply_transposed(&rotation, &change.linear) + multiply(&by_angular, &change.angular);
-            for k in 0..flyer.linear {
-                z[(flyer.first_v + k, column)] = linear[k];
+        } else {
+            let (x, y) = linear.split_at_mut(stride);
+            for c in 0..stride {
+                let o = T::ZERO;
+                let (change, turn) = (Vector3::new(x[c], y[c], o), Vector3::new(o, o, angular[c]));
+                let linear = multiply_transposed(&rotation, &change) + multiply(&by_angular, &turn);
+                (x[c], y[c]) = (linear.x, linear.y);
             }
         }
     }

@@ -9,7 +9,7 @@ use crate::scalar::{Dual, Real};
 use crate::spatial::lie::{exp_quaternion, quaternion_to_matrix};
 use crate::spatial::vector::{compose, cross, cross_add, dot, multiply, scale_add, skew};
 use crate::spatial::{Motion, Placement};
-use crate::step::Gradient;
+use crate::step::{Gradient, StepSettings};
 
 /// The twist of a contact's frame per twist of the second body, while the first one stays.
 ///
@@ -24,12 +24,22 @@ pub(super) enum FrameMotion<T> {
         second: bool,
     },
     /// From the collision function in dual numbers: the columns are twists.
-    Curved { columns: [Motion<T>; 6] },
+    Curved {
+        columns: [Motion<T>; 6],
+        /// ∂distance; none where it is the velocity along the normal. The points of tilted faces slide along edges, and
+        /// the distance with them.
+        gap: Option<[T; 6]>,
+    },
 }
 
 impl<T: Real<Plain = T>> FrameMotion<T> {
     /// Of a contact between geometries at the given placements.
-    pub fn of(model: Model<'_, T>, contact: &Contact<T>, placements: &[Placement<T>], gradient: &Gradient<T>) -> Self {
+    pub fn of<S>(
+        model: Model<'_, T>,
+        contact: &Contact<T>,
+        placements: &[Placement<T>],
+        settings: &StepSettings<T, S>,
+    ) -> Self {
         let at = &contact.at;
         let geometry = |index: usize| Some((model.geometries.get(index)?, placements.get(index)?));
         let pair = model.pairs.get(usize::from(contact.pair));
@@ -45,11 +55,12 @@ impl<T: Real<Plain = T>> FrameMotion<T> {
                 let center = scale_add(&at.normal, -height, &at.position);
                 Self::OnPlane { center, normal: at.normal, second: true }
             }
-            Some([a, b]) => match *gradient {
+            Some([a, b]) => match settings.gradient {
                 Gradient::Smoothed { samples, radius_m, seed } => {
-                    Self::smoothed(model, contact, a, b, &mut Displacements::new(samples, radius_m, seed))
+                    let displacements = &mut Displacements::new(samples, radius_m, seed);
+                    Self::smoothed(model, contact, a, b, displacements, settings.contact_margin_m)
                 }
-                _ => Self::curved(model, contact, a, b),
+                _ => Self::curved(model, contact, a, b, settings.contact_margin_m),
             },
             // A terrain is outside of the model: it is taken as a plane at the contact.
             None => Self::OnPlane {
@@ -66,18 +77,19 @@ impl<T: Real<Plain = T>> FrameMotion<T> {
         contact: &Contact<T>,
         (a, place_a): (&Geometry<T>, &Placement<T>),
         (b, place_b): (&Geometry<T>, &Placement<T>),
+        margin: T,
     ) -> Self {
         let at = &contact.at;
         let constant =
             |x: &Placement<T>| Placement::new(x.rotation.map(Dual::constant), x.translation.map(Dual::constant));
         let solid_a = Solid::varied(model, a, &constant(place_a));
         let solid_b = Solid::varied(model, b, &vary(place_b, &at.position));
-        // Wide enough that rounding does not lose the point.
-        let margin = at.distance.abs() + at.distance.abs() + T::from_f64(1e-3);
+        // That of the step, so that the same points are found; a little more, so that rounding loses none.
+        let margin = margin + margin * T::EPSILON.sqrt();
         let manifold = collide::<Dual<T, 6>>(&solid_a, &solid_b, Dual::constant(margin));
         let same = manifold.points().iter().find(|point| point.feature == at.feature);
         let Some(point) = same.or(manifold.points().first()) else {
-            return Self::Curved { columns: [Motion::ZERO; 6] };
+            return Self::Curved { columns: [Motion::ZERO; 6], gap: None };
         };
         let column = |k: usize| {
             let normal_rate = point.normal.map(|x| x.tangent[k]);
@@ -85,7 +97,8 @@ impl<T: Real<Plain = T>> FrameMotion<T> {
             let linear = point.position.map(|x| x.tangent[k]) - cross(&angular, &at.position);
             Motion { linear, angular }
         };
-        Self::Curved { columns: core::array::from_fn(column) }.about(&at.position)
+        let gap = Some(core::array::from_fn(|k| point.distance.tangent[k]));
+        Self::Curved { columns: core::array::from_fn(column), gap }.about(&at.position)
     }
 
     /// By least squares over random displacements of the second body: what the frame does on the average, corners and
@@ -96,6 +109,7 @@ impl<T: Real<Plain = T>> FrameMotion<T> {
         (a, place_a): (&Geometry<T>, &Placement<T>),
         (b, place_b): (&Geometry<T>, &Placement<T>),
         displacements: &mut Displacements<T>,
+        step_margin: T,
     ) -> Self {
         let at = &contact.at;
         let arm = place_b.translation - at.position;
@@ -126,16 +140,16 @@ impl<T: Real<Plain = T>> FrameMotion<T> {
         }
         // Too few displacements that touch leave directions open: then the exact derivative is all there is.
         if cholesky(MatMut::new(&mut covariance, 6, 6)).is_err() {
-            return Self::curved(model, contact, (a, place_a), (b, place_b));
+            return Self::curved(model, contact, (a, place_a), (b, place_b), step_margin);
         }
         cholesky_solve(MatRef::new(&covariance, 6, 6), MatMut::new(&mut slopes, 6, 6));
         let columns = core::array::from_fn(|k| Motion::from_array(core::array::from_fn(|i| slopes[6 * k + i])));
-        Self::Curved { columns }.about(&at.position)
+        Self::Curved { columns, gap: None }.about(&at.position)
     }
 
     /// Columns of twists about `point`, as columns of twists about the origin.
     fn about(self, point: &Vector3<T>) -> Self {
-        let Self::Curved { columns } = self else { return self };
+        let Self::Curved { columns, mut gap } = self else { return self };
         // A twist (l, ω) about the origin moves the point by l + ω × p: angular columns gain the linear ones.
         let shift = skew(point);
         let mut shifted = columns;
@@ -143,9 +157,12 @@ impl<T: Real<Plain = T>> FrameMotion<T> {
             let entry = |i: usize| -shift[(i, k)];
             for i in 0..3 {
                 shifted[3 + k] += columns[i] * entry(i);
+                if let Some(gap) = &mut gap {
+                    gap[3 + k] = gap[i].mul_add(entry(i), gap[3 + k]);
+                }
             }
         }
-        Self::Curved { columns: shifted }
+        Self::Curved { columns: shifted, gap }
     }
 
     /// Twist of the frame when the second body moves by `twist` and the first one stays.
@@ -154,7 +171,7 @@ impl<T: Real<Plain = T>> FrameMotion<T> {
         match self {
             Self::OnPlane { second: true, .. } => *twist - self.on_plane(twist),
             Self::OnPlane { second: false, .. } => self.on_plane(twist),
-            Self::Curved { columns } => {
+            Self::Curved { columns, .. } => {
                 let xi = twist.to_array();
                 let mut sum = Motion::ZERO;
                 for (column, x) in columns.iter().zip(xi) {

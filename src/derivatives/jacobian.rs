@@ -1,25 +1,30 @@
 //! The memory and the result of a differentiation.
 
-use crate::contact::Assembly;
-use crate::contact::reduced::{self, Linear};
+use super::system::REDUNDANT;
+use crate::contact::reduced::Linear;
 use crate::input::{InputError, check_length};
 use crate::linalg::{MatMut, MatRef, padded};
 use crate::memory::carved;
 use crate::model::Model;
 use crate::scalar::Real;
 use crate::spatial::{Force, Motion};
-use crate::step::{Step, StepDims};
+use crate::step::{Step, StepDims, row_stride};
 
 carved! {
     /// ∂v⁺/∂(q, v, u) and the memory to find it. Written by [`differentiate`](super::differentiate).
     pub struct Derivatives<'a, T>(d: StepDims) {
         /// nv × (2nv + nu), rows of [`stride`](Self::stride).
         pub(super) velocity: [T; d.robot.nv * d.columns()],
-        /// Right-hand sides of the reduced system, then its solution: unknowns × (2nv + nu).
+        /// R, in the order of the pivots, then the change of the impulses: rank × (2nv + nu).
         pub(super) rows: [T; d.problem().rows * d.columns()],
-        /// Wᵀ of the equations and of the unknowns: nv × unknowns each.
-        by_equation: [T; d.robot.nv * padded(d.problem().rows)],
-        by_unknown: [T; d.robot.nv * padded(d.problem().rows)],
+        /// E and F of the reduced system: rank × nv each. Where it is symmetric, E is both.
+        pub(super) left: [T; d.problem().rows * padded(d.robot.nv)],
+        pub(super) right: [T; d.problem().rows * padded(d.robot.nv)],
+        /// Equations in the order of the pivots, and the place of each in it.
+        pub(super) order: [u16; d.problem().rows],
+        pub(super) place: [u16; d.problem().rows],
+        /// What each equation keeps while others are eliminated.
+        pub(super) pivots: [T; 2 * d.problem().rows],
         /// What each constraint is taken to do.
         pub(super) linear: [Linear<T>; d.problem().constraints],
         /// Δσ + E Δλ = 0 where a constraint gives way: E.
@@ -29,11 +34,31 @@ carved! {
         /// Vectors of the products: one per degree of freedom, one per row.
         pub(super) along: [T; d.robot.nv],
         pub(super) multiplier: [T; d.problem().rows],
+        /// ∂ℓ/∂ half-solved columns, kept for the parameters.
+        pub(super) half_along: [T; d.robot.nv],
+        /// Of one parameter: ∂(M a + b − τ), ∂λ with the others held, R; and memory to find them.
+        pub(super) term_force: [T; d.robot.nv],
+        pub(super) term_impulse: [T; d.problem().rows],
+        pub(super) term_rows: [T; d.problem().rows],
+        pub(super) term_scratch: [T; d.robot.nv],
         /// Of each body after the step.
         pub(super) velocity_after: [Motion<T>; d.robot.with_world()],
+        /// V_λ × S of each axis after the step.
+        pub(super) drift_after: [Motion<T>; d.robot.nv],
+        /// On each body in its own frame: from outside, and of contacts with what stands still.
+        pub(super) wrench: [Force<T>; d.robot.bodies],
         /// The degrees of freedom that move the two sides of a constraint against each other.
         pub(super) entries: [Entry<T>; d.robot.nv],
+        /// Whether the change of the impulses is asked for as well.
+        pub(crate) impulses_wanted: (bool),
         pub(super) unknowns: (usize),
+        /// Pivots of the reduced system.
+        pub(super) rank: (usize),
+        pub(super) symmetric: (bool),
+        /// Whether the constraints alone determine v⁺: Z is zero then.
+        pub(super) held: (bool),
+        /// Whether a constraint bounces: R then has columns of v.
+        pub(super) bounces: (bool),
         columns: (usize),
         controls: (usize),
     }
@@ -85,16 +110,16 @@ impl<T: Real> Derivatives<'_, T> {
 
     /// Numbers from one row to the next.
     pub(super) fn stride(&self) -> usize {
-        padded(self.columns)
+        row_stride(self.columns)
     }
 
-    fn nv(&self) -> usize {
+    pub(super) fn nv(&self) -> usize {
         self.entries.len()
     }
 
     pub(super) fn check(&self, model: Model<'_, T>, work: &Step<'_, T>) -> Result<(), InputError> {
         check_length("derivatives' degrees of freedom", model.nv(), self.entries.len())?;
-        let columns = padded(2 * model.nv() + model.nu());
+        let columns = row_stride(2 * model.nv() + model.nu());
         check_length("derivatives' columns", model.nv() * columns, self.velocity.len())?;
         check_length("derivatives' rows", work.impulses.len() * columns, self.rows.len())
     }
@@ -103,13 +128,26 @@ impl<T: Real> Derivatives<'_, T> {
     pub(super) fn start(&mut self, model: Model<'_, T>, work: &Step<'_, T>) {
         self.controls = model.nu();
         self.columns = 2 * model.nv() + model.nu();
-        let constraints = work.assembly.problem().constraints;
-        self.unknowns = reduced::number_unknowns(constraints, &mut self.linear[..constraints.len()]);
+        self.bounces = work.assembly.offset_slopes()[1].iter().any(|slope| *slope != T::ZERO);
         let stride = self.stride();
-        self.rows[..self.unknowns * stride].fill(T::ZERO);
-        for dof in 0..model.nv() {
-            self.velocity[dof * stride + 2 * model.nv()..(dof + 1) * stride].fill(T::ZERO);
+        self.rows[..self.rank * stride].fill(T::ZERO);
+        let first = if self.held { 0 } else { 2 * model.nv() };
+        for row in self.velocity.chunks_exact_mut(stride) {
+            row[first..].fill(T::ZERO);
         }
+    }
+
+    /// Where the row of R of equation `k` of a constraint starts, unless it repeats others.
+    #[inline(always)]
+    pub(super) fn row_start(&self, linear: &Linear<T>, k: usize) -> Option<usize> {
+        let place = self.place[usize::from(linear.first) + k];
+        (place != REDUNDANT).then(|| usize::from(place) * self.stride())
+    }
+
+    /// The row of R of equation `k` of a constraint, unless it repeats others.
+    #[inline(always)]
+    pub(super) fn row_of(&mut self, linear: &Linear<T>, k: usize) -> Option<&mut [T]> {
+        row_of(self.rows, self.place, row_stride(self.columns), linear, k)
     }
 
     /// The result, while it is being made.
@@ -118,30 +156,37 @@ impl<T: Real> Derivatives<'_, T> {
         MatMut::with_stride(self.velocity, nv, columns, stride)
     }
 
-    /// The result, the reduced rows, and W by equations and unknowns.
-    pub(super) fn parts(&mut self) -> (MatMut<'_, T>, MatMut<'_, T>, [MatRef<'_, T>; 2]) {
-        let (nv, columns, stride, unknowns) = (self.nv(), self.columns, self.stride(), self.unknowns);
-        (
-            MatMut::with_stride(self.velocity, nv, columns, stride),
-            MatMut::with_stride(self.rows, unknowns, columns, stride),
-            [&*self.by_equation, &*self.by_unknown].map(|w| MatRef::with_stride(w, nv, unknowns, padded(unknowns))),
-        )
+    /// The same with its padding, which is zero: kernels pass over full rows in fewer pieces.
+    pub(super) fn full_matrix(&mut self) -> MatMut<'_, T> {
+        let (nv, stride) = (self.nv(), self.stride());
+        MatMut::with_stride(self.velocity, nv, stride, stride)
     }
 
-    /// W Bᵀ and W C, from W = D^(−½) L^(−ᵀ) Jᵀ. O(nv · rows).
-    pub(super) fn gather_half_solved(&mut self, assembly: &Assembly<'_, T>) {
-        let (w, stride) = (assembly.half_solved(), padded(self.unknowns));
-        let constraints = assembly.problem().constraints;
-        for dof in 0..self.nv() {
-            let row = w.row(dof);
-            for (l, constraint) in self.linear.iter().zip(constraints) {
-                let n = l.unknowns(&constraint.law);
-                let at = dof * stride + usize::from(l.first);
-                if n > 0 {
-                    l.equations(&constraint.law, &row[constraint.rows()], &mut self.by_equation[at..][..n]);
-                    l.gather(&constraint.law, &row[constraint.rows()], &mut self.by_unknown[at..][..n]);
-                }
-            }
-        }
+    /// The numbers that [`matrix`](Self::matrix) has, and R.
+    pub(super) fn terms(&self) -> [MatRef<'_, T>; 2] {
+        let (nv, columns, stride) = (self.nv(), self.columns, self.stride());
+        [
+            MatRef::with_stride(self.velocity, nv, columns, stride),
+            MatRef::with_stride(self.rows, self.rank, columns, stride),
+        ]
     }
+
+    /// E and F.
+    pub(super) fn sides(&self) -> [MatRef<'_, T>; 2] {
+        let right = if self.symmetric { &*self.left } else { &*self.right };
+        [&*self.left, right].map(|side| MatRef::with_stride(side, self.rank, self.nv(), padded(self.nv())))
+    }
+}
+
+/// The row of R of equation `k` of a constraint, unless it repeats others.
+#[inline(always)]
+pub(super) fn row_of<'r, T>(
+    rows: &'r mut [T],
+    place: &[u16],
+    stride: usize,
+    linear: &Linear<T>,
+    k: usize,
+) -> Option<&'r mut [T]> {
+    let place = place[usize::from(linear.first) + k];
+    if place == REDUNDANT { None } else { rows.get_mut(usize::from(place) * stride..)?.get_mut(..stride) }
 }

@@ -8,24 +8,30 @@
 mod constraint_terms;
 mod flight_terms;
 mod frame_motion;
+mod ground_terms;
 mod impulses;
 mod jacobian;
 mod kinds;
 mod motor_terms;
+mod parameter_terms;
+mod parameters;
 mod products;
 mod quality;
+mod system;
+mod trajectory;
 
-use crate::contact::reduced;
 use crate::dynamics;
-use crate::linalg::{MatMut, MatRef, add_a_b, add_at_b, lu, lu_solve_matrix, padded, tree};
+use crate::linalg::{MatMut, tree};
 use crate::model::Model;
 use crate::scalar::Real;
 use crate::step::{Step, StepError, StepInput, StepSettings};
 
 pub use crate::step::Gradient;
 pub use jacobian::Derivatives;
+pub use parameters::{Parameter, differentiate_parameters, pull_back_parameters};
 pub use products::{Cotangent, pull_back, push_forward};
 pub use quality::Quality;
+pub use trajectory::{Gradients, Loss, Tape, TapeDims, roll_out, sweep_back};
 
 /// ∂v⁺/∂(q, v, u) of the step just taken, into `out`; `work`, `input` and `settings` must be those of that step.
 ///
@@ -71,30 +77,41 @@ pub fn differentiate<T: Real<Plain = T>, S>(
     }
     let dt_s = settings.dt_s;
     kinds::choose(&settings.gradient, work, out);
-    write_terms(model, input, settings, work, out)?;
-    half_solve(model, dt_s, work, out);
-    let mut quality = resolve_impulses(work, out);
+    let mut quality = write_terms(model, input, settings, work, out)?;
     quality.gap_margin = work.assembly.gap_margin();
+    if out.held {
+        system::follow_constraints(work, out);
+    } else {
+        half_solve(model, dt_s, work, out);
+        system::resolve(work, out);
+        if out.impulses_wanted {
+            system::find_impulses(work, out);
+        }
+    }
     finish(model, work, out);
     flight_terms::turn_axes(model, dt_s, work, out);
     Ok(quality)
 }
 
-/// Z and the right-hand sides of the reduced system, with the impulses held.
+/// The factor of the reduced system, then Z and R: what changes with the impulses held.
 fn write_terms<T: Real<Plain = T>, S>(
     model: Model<'_, T>,
     input: &StepInput<'_, T>,
     settings: &StepSettings<T, S>,
     work: &mut Step<'_, T>,
     out: &mut Derivatives<'_, T>,
-) -> Result<(), StepError> {
+) -> Result<Quality<T>, StepError> {
+    let quality = system::factorize(settings, work, out);
     out.start(model, work);
-    differentiate_dynamics(model, input, settings.dt_s, work, out)?;
+    if !out.held {
+        differentiate_dynamics(model, input, settings.dt_s, work, out)?;
+    }
     constraint_terms::write(model, settings, work, out);
-    Ok(())
+    Ok(quality)
 }
 
 /// Z = ∂(M a + b − τ)/∂(q, v, u) at the acceleration of the step.
+#[inline(never)]
 fn differentiate_dynamics<T: Real<Plain = T>>(
     model: Model<'_, T>,
     input: &StepInput<'_, T>,
@@ -102,15 +119,13 @@ fn differentiate_dynamics<T: Real<Plain = T>>(
     work: &mut Step<'_, T>,
     out: &mut Derivatives<'_, T>,
 ) -> Result<(), StepError> {
-    for ((a, next), v) in work.change.iter_mut().zip(&*work.next_v).zip(input.v) {
-        *a = (*next - *v) / dt_s;
-    }
-    flight_terms::turn_acceleration(model, input.v, work.change);
+    accelerate(model, input, dt_s, work);
+    ground_terms::add_wrenches(model, dt_s, work, out);
     let (nv, stride) = (model.nv(), out.stride());
     dynamics::inverse_derivatives_prepared(
         model,
         work.change,
-        work.wrench,
+        out.wrench,
         MatMut::with_stride(out.velocity, nv, 2 * nv, stride),
         &mut work.dynamics,
     )?;
@@ -119,64 +134,33 @@ fn differentiate_dynamics<T: Real<Plain = T>>(
     Ok(())
 }
 
-/// Z ← −Δt D^(−½) L^(−ᵀ) Z.
+/// The acceleration of the step, along turning axes, in `work.change`.
+fn accelerate<T: Real>(model: Model<'_, T>, input: &StepInput<'_, T>, dt_s: T, work: &mut Step<'_, T>) {
+    for ((a, next), v) in work.change.iter_mut().zip(&*work.next_v).zip(input.v) {
+        *a = (*next - *v) / dt_s;
+    }
+    flight_terms::turn_acceleration(model, input.v, work.change);
+}
+
+/// Z ← −Δt D^(−½) L^(−ᵀ) Z, and the velocity itself: + D^½ L in the columns of v.
+#[inline(never)]
 fn half_solve<T: Real>(model: Model<'_, T>, dt_s: T, work: &Step<'_, T>, out: &mut Derivatives<'_, T>) {
-    let roots = work.assembly.root_pivots();
-    let mut z = out.matrix();
-    tree::half_solve_transposed(model.tree, work.dynamics.factor_view(model.dims()), z.reborrow());
-    tree::scale_rows(z, |dof| -(dt_s * roots[dof]));
+    let (nv, roots) = (model.nv(), work.assembly.root_pivots());
+    let factor = work.dynamics.factor_view(model.dims());
+    let mut z = out.full_matrix();
+    tree::half_solve_transposed(model.tree, factor, z.reborrow());
+    tree::scale_rows(z.reborrow(), |dof| -(dt_s * roots[dof]));
+    for dof in 0..nv {
+        let velocity = &mut z.row_mut(dof)[nv..2 * nv];
+        tree::add_unit_lower_row(model.tree, factor, dof, factor[(dof, dof)] * roots[dof], velocity);
+    }
 }
 
-/// A X = −B (dG λ + dg), and Z ← Z + W C X (Simple 2025, Eq. 11 and 27).
-fn resolve_impulses<T: Real>(work: &mut Step<'_, T>, out: &mut Derivatives<'_, T>) -> Quality<T> {
-    let quality = factorize(work, out);
-    if out.unknowns == 0 || quality.singular {
-        return quality;
-    }
-    let unknowns = out.unknowns;
-    let (z, mut rows, [by_equation, by_unknown]) = out.parts();
-    add_at_b(rows.reborrow(), by_equation, z.as_ref());
-    tree::scale_rows(rows.reborrow(), |_| -T::ONE);
-    let factor = MatRef::with_stride(work.scratch.matrix, unknowns, unknowns, padded(unknowns));
-    lu_solve_matrix(factor, work.scratch.exchanges, rows.reborrow());
-    add_a_b(z, by_unknown, rows.as_ref());
-    quality
-}
-
-/// W by equations and unknowns, and the factor of A = B G C + Q in the solver's scratch memory.
-fn factorize<T: Real>(work: &mut Step<'_, T>, out: &mut Derivatives<'_, T>) -> Quality<T> {
-    let problem = work.assembly.problem();
-    let count = problem.constraints.len();
-    let mut quality = Quality::new(work.impulses(), &work.scratch.linear[..count], work.modes());
-    let unknowns = out.unknowns;
-    if unknowns == 0 {
-        return quality;
-    }
-    out.gather_half_solved(&work.assembly);
-    let mut matrix = reduced::system(work.scratch.matrix, unknowns);
-    reduced::write_system(&problem, &out.linear[..count], unknowns, matrix.data_mut(), work.scratch.row);
-    kinds::soften(&problem, out, matrix.reborrow());
-    reduced::regularize(matrix.reborrow(), proximal());
-    match lu(matrix, work.scratch.exchanges) {
-        Ok(pivots) => quality.pivot_ratio = pivots,
-        Err(_) => quality.singular = true,
-    }
-    quality
-}
-
-/// ∂v⁺ = L⁻¹ D^(−½) Z, plus the velocity itself.
+/// ∂v⁺ = L⁻¹ D^(−½) Z.
+#[inline(never)]
 fn finish<T: Real>(model: Model<'_, T>, work: &Step<'_, T>, out: &mut Derivatives<'_, T>) {
     let roots = work.assembly.root_pivots();
-    let nv = model.nv();
-    let mut z = out.matrix();
+    let mut z = out.full_matrix();
     tree::scale_rows(z.reborrow(), |dof| roots[dof]);
-    tree::half_solve(model.tree, work.dynamics.factor_view(model.dims()), z.reborrow());
-    for dof in 0..nv {
-        z[(dof, nv + dof)] += T::ONE;
-    }
-}
-
-/// What keeps the system of redundant contacts regular: far below what it is added to, far above round-off.
-fn proximal<T: Real>() -> T {
-    T::EPSILON * T::from_f64(1e4)
+    tree::half_solve(model.tree, work.dynamics.factor_view(model.dims()), z);
 }

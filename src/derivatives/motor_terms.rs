@@ -7,6 +7,7 @@ use crate::spatial::Force;
 use crate::step::{Step, StepInput};
 
 /// Z ← Z − ∂τ/∂(q, v, u).
+#[inline(never)]
 pub(super) fn subtract<T: Real>(
     model: Model<'_, T>,
     input: &StepInput<'_, T>,

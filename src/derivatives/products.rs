@@ -1,8 +1,8 @@
 //! Products with the Jacobian of the step, without forming it: along a direction, and back from a loss.
 
-use super::{Derivatives, Quality, factorize, flight_terms, kinds, write_terms};
+use super::{Derivatives, Quality, flight_terms, kinds, system, write_terms};
 use crate::input::check_length;
-use crate::linalg::{MatMut, MatRef, lu_solve, lu_solve_transposed, padded, partial_dot, tree};
+use crate::linalg::{MatMut, partial_dot, tree};
 use crate::model::Model;
 use crate::model::configuration::Argument;
 use crate::scalar::Real;
@@ -31,37 +31,29 @@ pub fn push_forward<T: Real<Plain = T>, S>(
     check_length("change", nv, change.len())?;
     check(model, input, settings, work, out)?;
     kinds::choose(&settings.gradient, work, out);
-    write_terms(model, input, settings, work, out)?;
-    let quality = factorize(work, out);
-    let (z, rows, [by_equation, by_unknown]) = out.parts();
+    let quality = write_terms(model, input, settings, work, out)?;
+    system::write_sides(work, out);
+    let [z, rows] = out.terms();
     for (dof, change) in change.iter_mut().enumerate() {
-        *change = partial_dot(z.as_ref().row(dof), direction);
+        *change = partial_dot(z.row(dof), direction);
+    }
+    let multiplier = &mut work.scratch.step[..rows.rows()];
+    for (k, r) in multiplier.iter_mut().enumerate() {
+        *r = partial_dot(rows.row(k), direction);
     }
     let (factor, roots) = (work.dynamics.factor_view(model.dims()), work.assembly.root_pivots());
     tree::half_solve_transposed_vector(model.tree, factor, change);
-    for (x, root) in change.iter_mut().zip(roots) {
-        *x *= -(settings.dt_s * *root);
+    for (dof, (x, root)) in change.iter_mut().zip(roots).enumerate() {
+        let along = tree::unit_lower_dot(model.tree, factor, dof, &direction[nv..2 * nv]);
+        *x = factor[(dof, dof)].mul_add(along, -(settings.dt_s * *x)) * *root;
     }
-    let unknowns = rows.rows();
-    if unknowns > 0 && !quality.singular {
-        let x = &mut work.scratch.step[..unknowns];
-        for (k, x) in x.iter_mut().enumerate() {
-            let pressed = (0..nv).fold(T::ZERO, |sum, dof| by_equation[(dof, k)].mul_add(change[dof], sum));
-            *x = -(pressed + partial_dot(rows.as_ref().row(k), direction));
-        }
-        let system = MatRef::with_stride(work.scratch.matrix, unknowns, unknowns, padded(unknowns));
-        lu_solve(system, work.scratch.exchanges, x);
-        for (dof, change) in change.iter_mut().enumerate() {
-            *change += partial_dot(by_unknown.row(dof), x);
-        }
-    }
-    for (x, root) in change.iter_mut().zip(roots) {
+    let multiplier = core::mem::take(&mut work.scratch.step);
+    system::resolve_vector(work, out, multiplier, change);
+    work.scratch.step = multiplier;
+    for (x, root) in change.iter_mut().zip(work.assembly.root_pivots()) {
         *x *= *root;
     }
-    tree::half_solve_vector(model.tree, factor, change);
-    for (x, dv) in change.iter_mut().zip(&direction[nv..]) {
-        *x += *dv;
-    }
+    tree::half_solve_vector(model.tree, work.dynamics.factor_view(model.dims()), change);
     flight_terms::turn_change(model, settings.dt_s, work, change);
     Ok(quality)
 }
@@ -128,38 +120,30 @@ fn pull_back_once<T: Real<Plain = T>, S>(
     (work, out): (&mut Step<'_, T>, &mut Derivatives<'_, T>),
 ) -> Result<Quality<T>, StepError> {
     let nv = model.nv();
-    write_terms(model, input, settings, work, out)?;
-    let quality = factorize(work, out);
+    let quality = write_terms(model, input, settings, work, out)?;
+    system::write_sides(work, out);
     // ∂ℓ/∂q through q⁺ directly, and all of ∂ℓ/∂v⁺.
     seed(model, settings.dt_s, cotangent, gradient, work, out)?;
     let along = core::mem::take(&mut out.along);
     let multiplier = core::mem::take(&mut out.multiplier);
     along.copy_from_slice(&gradient[nv..2 * nv]);
+    gradient[nv..2 * nv].fill(T::ZERO);
     half_solve_along(model, work, along);
-    let (z, rows, [by_equation, by_unknown]) = out.parts();
-    let unknowns = rows.rows();
-    let mu = &mut multiplier[..unknowns];
-    if quality.singular {
-        mu.fill(T::ZERO);
-    } else if unknowns > 0 {
-        for (k, mu) in mu.iter_mut().enumerate() {
-            *mu = (0..nv).fold(T::ZERO, |sum, dof| by_unknown[(dof, k)].mul_add(along[dof], sum));
-        }
-        let system = MatRef::with_stride(work.scratch.matrix, unknowns, unknowns, padded(unknowns));
-        lu_solve_transposed(system, work.scratch.exchanges, mu);
-        for (dof, along) in along.iter_mut().enumerate() {
-            *along -= partial_dot(by_equation.row(dof), mu);
-        }
-    }
-    for (x, root) in along.iter_mut().zip(work.assembly.root_pivots()) {
+    system::resolve_transposed(work, out, multiplier, along);
+    out.half_along.copy_from_slice(along);
+    let factor = work.dynamics.factor_view(model.dims());
+    for (dof, (x, root)) in along.iter_mut().zip(work.assembly.root_pivots()).enumerate() {
+        // (D^½ L)ᵀ is the velocity itself.
+        tree::add_unit_lower_row(model.tree, factor, dof, factor[(dof, dof)] * *root * *x, &mut gradient[nv..2 * nv]);
         *x *= -(settings.dt_s * *root);
     }
-    tree::half_solve_vector(model.tree, work.dynamics.factor_view(model.dims()), along);
+    tree::half_solve_vector(model.tree, factor, along);
+    let [z, rows] = out.terms();
     for (dof, along) in along.iter().enumerate() {
-        add_scaled(gradient, *along, z.as_ref().row(dof));
+        add_scaled(gradient, *along, z.row(dof));
     }
-    for (k, mu) in mu.iter().enumerate() {
-        add_scaled(gradient, -*mu, rows.as_ref().row(k));
+    for (k, r) in multiplier[..rows.rows()].iter().enumerate() {
+        add_scaled(gradient, -*r, rows.row(k));
     }
     (out.along, out.multiplier) = (along, multiplier);
     Ok(quality)
@@ -210,7 +194,7 @@ fn add_scaled<T: Real>(sum: &mut [T], scale: T, row: &[T]) {
     }
 }
 
-fn check<T: Real, S>(
+pub(super) fn check<T: Real, S>(
     model: Model<'_, T>,
     input: &StepInput<'_, T>,
     settings: &StepSettings<T, S>,

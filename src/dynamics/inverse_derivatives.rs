@@ -100,6 +100,7 @@ pub(crate) fn inverse_derivatives_prepared<T: Real>(
 }
 
 /// The first 2nv columns of `out`, from accelerations, forces and composite inertias that are already there.
+#[inline(never)]
 pub(super) fn write_derivatives<T: Real>(model: Model<'_, T>, out: &mut MatMut<'_, T>, work: &mut Dynamics<'_, T>) {
     prepare_columns(model, work);
     for dof in 0..model.nv() {
@@ -117,6 +118,7 @@ pub(super) fn write_derivatives<T: Real>(model: Model<'_, T>, out: &mut MatMut<'
 }
 
 /// What each column brings, and the Coriolis matrix of each body alone.
+#[inline(never)]
 fn prepare_columns<T: Real>(model: Model<'_, T>, work: &mut Dynamics<'_, T>) {
     let Dynamics { kinematics, inertia, momentum, acceleration, scratch, .. } = work;
     for (index, body) in model.indexed_bodies() {

@@ -31,6 +31,7 @@ pub(crate) use inverse_derivatives::inverse_derivatives_prepared;
 pub use mass_matrix::{factorize, factorize_with, mass_matrix, solve};
 pub use momentum::{CenterOfMass, center_of_mass, center_of_mass_jacobian, centroidal_map, centroidal_momentum};
 pub use regressor::{PARAMETERS, inertial_parameters, regressor};
+pub(crate) use regressor::{accelerate, inertial_force};
 
 carved! {
     /// Everything that the algorithms of this module leave for each other.

@@ -6,9 +6,9 @@ use super::inverse::accelerate_bodies;
 use super::{Dynamics, check_workspace};
 use crate::input::{InputError, check_length};
 use crate::linalg::MatMut;
-use crate::model::Model;
+use crate::model::{BodyId, Model};
 use crate::scalar::Real;
-use crate::spatial::{CompositeInertia, Force, Inertia, Motion, Symmetric3};
+use crate::spatial::{CompositeInertia, Force, Inertia, Symmetric3};
 
 /// Inertial parameters per body: m, m cₓ, m c_y, m c_z, Ixx, Ixy, Iyy, Ixz, Iyz, Izz, about the origin of the body frame.
 pub const PARAMETERS: usize = 10;
@@ -35,12 +35,9 @@ pub fn regressor<T: Real>(
     accelerate_bodies(model, |dof| acceleration[dof], &[], work);
     out.fill(T::ZERO);
     for (index, body) in model.indexed_bodies() {
-        let placement = work.kinematics.placement[index];
-        let velocity = placement.act_inverse_motion(&work.kinematics.velocity[index]);
-        let acceleration = placement.act_inverse_motion(&work.acceleration[index]);
         let first = PARAMETERS * (index - 1);
         for k in 0..PARAMETERS {
-            let force = placement.act_force(&unit_force(k, &velocity, &acceleration));
+            let force = inertial_force(BodyId::new(index as u16), &unit(k), work);
             for dof in model.tree.runs(body.v_range().end - 1).flatten() {
                 out[(dof, first + k)] = work.kinematics.axis[dof].dot(&force);
             }
@@ -49,13 +46,32 @@ pub fn regressor<T: Real>(
     Ok(())
 }
 
-/// Force that a body takes per unit of its parameter `k`, in its own frame: I a + v ×* I v with a unit inertia.
-fn unit_force<T: Real>(k: usize, velocity: &Motion<T>, acceleration: &Motion<T>) -> Force<T> {
+/// Accelerations of all bodies, at joint accelerations `acceleration`.
+pub(crate) fn accelerate<T: Real>(
+    model: Model<'_, T>,
+    acceleration: &[T],
+    work: &mut Dynamics<'_, T>,
+) -> Result<(), InputError> {
+    check_workspace(&model, work)?;
+    check_length("acceleration", model.nv(), acceleration.len())?;
+    accelerate_bodies(model, |dof| acceleration[dof], &[], work);
+    Ok(())
+}
+
+/// Force that a body would take for `inertia`, given in its own frame: I a + v ×* I v. The bodies must be accelerated.
+pub(crate) fn inertial_force<T: Real>(body: BodyId, inertia: &CompositeInertia<T>, work: &Dynamics<'_, T>) -> Force<T> {
+    let placement = work.kinematics.placement[body.index()];
+    let velocity = placement.act_inverse_motion(&work.kinematics.velocity[body.index()]);
+    let acceleration = placement.act_inverse_motion(&work.acceleration[body.index()]);
+    placement.act_force(&(*inertia * acceleration + velocity.cross_force(&(*inertia * velocity))))
+}
+
+/// The inertia whose parameter `k` is one.
+fn unit<T: Real>(k: usize) -> CompositeInertia<T> {
     let on = |n: usize| if n == k { T::ONE } else { T::ZERO };
-    let unit = CompositeInertia {
+    CompositeInertia {
         mass: on(0),
         first_moment: Vector3::new(on(1), on(2), on(3)),
         second_moment: Symmetric3 { xx: on(4), xy: on(5), yy: on(6), xz: on(7), yz: on(8), zz: on(9) },
-    };
-    unit * *acceleration + velocity.cross_force(&(unit * *velocity))
+    }
 }

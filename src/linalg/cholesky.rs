@@ -3,7 +3,7 @@
 use core::fmt;
 
 use super::rows::{Column, scale, subtract_rows};
-use super::{MatMut, MatRef, solve_lower, solve_upper};
+use super::{MatMut, MatRef, partial_dot, solve_lower, solve_upper};
 use crate::scalar::Real;
 
 /// A pivot was zero, negative or not a number; rows before it are factored, the rest is spoiled.
@@ -51,4 +51,21 @@ pub fn cholesky<T: Real>(mut a: MatMut<'_, T>) -> Result<(), NotPositiveDefinite
 pub fn cholesky_solve<T: Real>(u: MatRef<'_, T>, mut x: MatMut<'_, T>) {
     solve_lower(u, x.reborrow());
     solve_upper(u, x);
+}
+
+/// x ← A⁻¹ x for a single right-hand side, with `u` from [`cholesky`]. O(n²).
+pub fn cholesky_solve_vector<T: Real>(u: MatRef<'_, T>, x: &mut [T]) {
+    let n = u.rows();
+    for i in 0..n {
+        let row = u.row(i);
+        x[i] /= row[i];
+        let minus = -x[i];
+        for (x, u) in x[i + 1..n].iter_mut().zip(&row[i + 1..]) {
+            *x = minus.mul_add(*u, *x);
+        }
+    }
+    for i in (0..n).rev() {
+        let row = u.row(i);
+        x[i] = (x[i] - partial_dot(&row[i + 1..], &x[i + 1..n])) / row[i];
+    }
 }

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use super::rows::{row_end, scale, subtract_rows};
+use super::rows::{chunk, chunk_mut, row_end, scale, subtract_rows};
 use super::{MatMut, MatRef};
 use crate::scalar::Real;
 
@@ -35,47 +35,153 @@ impl core::error::Error for Singular {}
 /// # Ok::<(), saltus::linalg::Singular>(())
 /// ```
 pub fn lu<T: Real>(mut a: MatMut<'_, T>, exchanges: &mut [u16]) -> Result<T, Singular> {
-    let (n, stride) = (a.rows(), a.stride());
+    let (n, stride, cols) = (a.rows(), a.stride(), a.full_cols());
     debug_assert!(a.cols() == n && exchanges.len() >= n && n <= usize::from(u16::MAX));
     let m = a.data_mut();
-    let (mut smallest, mut largest) = (T::ZERO, T::ZERO);
-    for k in 0..n {
+    let mut pivots = Pivots { smallest: T::ONE, largest: T::ONE };
+    if cols.is_multiple_of(WIDTH) {
+        for first in (0..n).step_by(WIDTH) {
+            factor_panel(m, first, n, (stride, cols), exchanges, &mut pivots)?;
+            if first + WIDTH < cols {
+                update_right_of(m, first, n, (stride, cols));
+            }
+        }
+    } else {
+        for k in 0..n {
+            let inverse = pivots.bring_up(m, k, n, (stride, cols), exchanges)?;
+            let (above, below) = m.split_at_mut((k + 1) * stride - (stride - cols).min(stride));
+            eliminate(&above[k * stride..], below.get_mut(stride - cols..).unwrap_or_default(), k, stride, inverse);
+        }
+    }
+    Ok(pivots.smallest / pivots.largest)
+}
+
+/// Columns of a panel.
+const WIDTH: usize = 4;
+
+/// Sizes of the pivots so far.
+struct Pivots<T> {
+    smallest: T,
+    largest: T,
+}
+
+impl<T: Real> Pivots<T> {
+    /// Exchanges row k for the one with the largest entry in its column; one over that entry.
+    #[inline(always)]
+    fn bring_up(
+        &mut self,
+        m: &mut [T],
+        k: usize,
+        n: usize,
+        (stride, cols): (usize, usize),
+        exchanges: &mut [u16],
+    ) -> Result<T, Singular> {
         let row = largest_below(m, k, n, stride);
         exchanges[k] = row as u16;
         if row != k {
             let (upper, lower) = m.split_at_mut(row * stride);
-            upper[k * stride..][..n].swap_with_slice(&mut lower[..n]);
+            upper[k * stride..][..cols].swap_with_slice(&mut lower[..cols]);
         }
-        let (above, below) = m.split_at_mut((k * stride + n).min(m.len()));
-        let pivot_row = &above[k * stride..][..n];
-        let pivot = pivot_row[k];
-        if !(pivot.abs() > T::ZERO && pivot.is_finite()) {
+        let pivot = m[k * stride + k];
+        let size = pivot.abs();
+        if !(size > T::ZERO && pivot.is_finite()) {
             return Err(Singular { column: k });
         }
-        (smallest, largest) =
-            if k == 0 { (pivot.abs(), pivot.abs()) } else { (smallest.min(pivot.abs()), largest.max(pivot.abs())) };
-        let inverse = T::ONE / pivot;
-        for row in below.get_mut(stride - n..).unwrap_or_default().chunks_mut(stride).take(n - k - 1) {
-            let factor = row[k] * inverse;
-            row[k] = factor;
-            if factor != T::ZERO {
-                for (x, p) in row[k + 1..n].iter_mut().zip(&pivot_row[k + 1..]) {
-                    *x = (-factor).mul_add(*p, *x);
-                }
-            }
+        let first = k == 0;
+        self.smallest = if first { size } else { self.smallest.min(size) };
+        self.largest = if first { size } else { self.largest.max(size) };
+        Ok(T::ONE / pivot)
+    }
+}
+
+/// Subtracts the pivot row from the rows below, number by number.
+fn eliminate<T: Real>(pivot_row: &[T], below: &mut [T], k: usize, stride: usize, inverse: T) {
+    for row in below.chunks_mut(stride) {
+        let factor = row[k] * inverse;
+        row[k] = factor;
+        for (x, p) in row[k + 1..].iter_mut().zip(&pivot_row[k + 1..]) {
+            *x = (-factor).mul_add(*p, *x);
         }
     }
-    Ok(if n == 0 { T::ONE } else { smallest / largest })
+}
+
+/// Factors the four columns from `first` on, below the diagonal and on it; rows are exchanged whole.
+#[inline(always)]
+fn factor_panel<T: Real>(
+    m: &mut [T],
+    first: usize,
+    n: usize,
+    (stride, cols): (usize, usize),
+    exchanges: &mut [u16],
+    pivots: &mut Pivots<T>,
+) -> Result<(), Singular> {
+    macro_rules! columns {
+        ($($offset:literal),*) => {$(
+            if first + $offset < n {
+                let inverse = pivots.bring_up(m, first + $offset, n, (stride, cols), exchanges)?;
+                eliminate_in_panel::<T, $offset>(m, first, n, stride, inverse);
+            }
+        )*};
+    }
+    columns!(0, 1, 2, 3);
+    Ok(())
+}
+
+/// Subtracts pivot row `first + K` from the rows below, within the panel. K is a constant so that fours stay in registers.
+#[inline(always)]
+fn eliminate_in_panel<T: Real, const K: usize>(m: &mut [T], first: usize, n: usize, stride: usize, inverse: T) {
+    let Some(mut head) = chunk::<T, WIDTH>(m, (first + K) * stride + first).copied() else { return };
+    for x in &mut head[..=K] {
+        *x = T::ZERO;
+    }
+    let mut at = (first + K + 1) * stride + first;
+    for _ in first + K + 1..n {
+        let Some(four) = chunk_mut::<T, WIDTH>(m, at) else { return };
+        at += stride;
+        let factor = four[K] * inverse;
+        let mut next = combined(-factor, &head, four);
+        next[K] = factor;
+        *four = next;
+    }
+}
+
+/// Takes a factored panel out of all columns to its right: first out of its own rows, then out of those below.
+#[inline(always)]
+fn update_right_of<T: Real>(m: &mut [T], first: usize, n: usize, (stride, cols): (usize, usize)) {
+    let right = first + WIDTH;
+    for k in first + 1..right {
+        let (above, row) = m.split_at_mut(k * stride);
+        let (lower, row) = row[..cols].split_at_mut(right);
+        let factors = lower[first..k].iter().copied();
+        subtract_rows(row, &above[first * stride + right..], stride, 0..cols - right, factors);
+    }
+    let (above, below) = m.split_at_mut(right * stride);
+    let panel_row = |k: usize| above[(first + k) * stride + right..][..cols - right].as_chunks::<WIDTH>().0;
+    let [a, b, c, d] = [0, 1, 2, 3].map(panel_row);
+    for row in below.chunks_mut(stride).take(n - right) {
+        let Some(&[p, q, r, s]) = chunk::<T, WIDTH>(row, first) else { break };
+        let fours = row[right..cols].as_chunks_mut::<WIDTH>().0;
+        for ((((x, a), b), c), d) in fours.iter_mut().zip(a).zip(b).zip(c).zip(d) {
+            *x = combined(-s, d, &combined(-r, c, &combined(-q, b, &combined(-p, a, x))));
+        }
+    }
+}
+
+/// factor · p + x, as a whole: written number by number it compiles to scalar code.
+#[inline(always)]
+fn combined<T: Real>(factor: T, p: &[T; 4], x: &[T; 4]) -> [T; 4] {
+    [0, 1, 2, 3].map(|k| factor.mul_add(p[k], x[k]))
 }
 
 /// The row from k on whose entry in column k is the largest in size.
 #[inline(always)]
 fn largest_below<T: Real>(m: &[T], k: usize, n: usize, stride: usize) -> usize {
-    let (mut best, mut size) = (k, m[k * stride + k].abs());
-    for i in k + 1..n {
-        let candidate = m[i * stride + k].abs();
-        if candidate > size {
-            (best, size) = (i, candidate);
+    let (mut best, mut size, mut at) = (k, T::ZERO, k * stride + k);
+    for i in k..n {
+        let Some(entry) = m.get(at) else { break };
+        at += stride;
+        if entry.abs() > size {
+            (best, size) = (i, entry.abs());
         }
     }
     best

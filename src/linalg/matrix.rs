@@ -126,6 +126,11 @@ impl<'a, T: Real> MatMut<'a, T> {
         self.data
     }
 
+    /// The numbers, for as long as they are borrowed.
+    pub(crate) fn into_data(self) -> &'a mut [T] {
+        self.data
+    }
+
     /// Columns with as much padding as fills a vector, where the rows have it: kernels run faster over full vectors.
     pub(super) fn full_cols(&self) -> usize {
         let wide = padded(self.cols);

@@ -12,6 +12,9 @@ const TILE_ROWS: usize = 4;
 /// has 32 scalars.
 const TILE_COLS: usize = if cfg!(target_arch = "arm") { 4 } else { 12 };
 
+/// Columns of the tile for what is left of a band.
+const NARROW_COLS: usize = if cfg!(target_arch = "arm") { 4 } else { 8 };
+
 /// C += A B.
 ///
 /// ```
@@ -42,6 +45,71 @@ pub fn add_at_a_upper<T: Real>(c: MatMut<'_, T>, a: MatRef<'_, T>) {
 pub fn add_at_b_upper<T: Real>(c: MatMut<'_, T>, a: MatRef<'_, T>, b: MatRef<'_, T>) {
     debug_assert!(a.rows() == b.rows());
     tiled(c, Left::transposed(a), Right::new(b), |row| row);
+}
+
+/// Some rows of C = Aᵀ A, at most four, where their columns of A are zero outside of the rows that `depth` gives; from
+/// the diagonal on, and a little before it as far as full vectors reach.
+pub(crate) fn write_gram_rows<T: Real>(
+    c: &mut MatMut<'_, T>,
+    a: MatRef<'_, T>,
+    rows: Range<usize>,
+    depth: impl Iterator<Item = Range<usize>> + Clone,
+) {
+    match rows.len() {
+        1 => gram_band::<T, 1>(c, a, rows.start, depth),
+        2 => gram_band::<T, 2>(c, a, rows.start, depth),
+        3 => gram_band::<T, 3>(c, a, rows.start, depth),
+        _ => gram_band::<T, 4>(c, a, rows.start, depth),
+    }
+}
+
+#[allow(clippy::int_plus_one)] // The last of the widths is one.
+fn gram_band<T: Real, const R: usize>(
+    c: &mut MatMut<'_, T>,
+    a: MatRef<'_, T>,
+    row: usize,
+    depth: impl Iterator<Item = Range<usize>> + Clone,
+) {
+    let end = Right::new(a).readable_cols(c.full_cols());
+    let mut col = row - row % 4;
+    macro_rules! tiles {
+        ($($width:expr),*) => {$(
+            while col + $width <= end {
+                gram_tile::<T, R, { $width }>(c, a, row, col, depth.clone());
+                col += $width;
+            }
+        )*};
+    }
+    tiles!(TILE_COLS, 4, 1);
+}
+
+#[inline(always)]
+fn gram_tile<T: Real, const R: usize, const C: usize>(
+    c: &mut MatMut<'_, T>,
+    a: MatRef<'_, T>,
+    row: usize,
+    col: usize,
+    depth: impl Iterator<Item = Range<usize>>,
+) {
+    let (data, stride) = (a.data(), a.stride());
+    let mut sums = [[T::ZERO; C]; R];
+    for run in depth {
+        let mut at = run.start * stride;
+        for _ in run {
+            let (Some(left), Some(right)) = (chunk::<T, R>(data, at + row), chunk::<T, C>(data, at + col)) else {
+                return;
+            };
+            at += stride;
+            for i in 0..R {
+                multiply_add(left[i], right, &mut sums[i]);
+            }
+        }
+    }
+    let stride = c.stride();
+    for (i, sum) in sums.iter().enumerate() {
+        let Some(out) = chunk_mut::<T, C>(c.data_mut(), (row + i) * stride + col) else { return };
+        *out = *sum;
+    }
 }
 
 /// C += A Bᵀ.
@@ -156,7 +224,7 @@ fn band<T: Real, const R: usize>(
         if size_of::<T>() <= 4 {
             tiles!(2 * TILE_COLS);
         }
-        tiles!(TILE_COLS);
+        tiles!(TILE_COLS, NARROW_COLS);
     }
     tiles!(4, 1);
 }
@@ -172,11 +240,28 @@ fn tile<T: Real, const R: usize, const C: usize>(
     col: usize,
 ) {
     let mut sums = [[T::ZERO; C]; R];
-    for k in 0..a.depth {
-        let Some(b_row) = b.load::<C>(k, col) else { return };
+    if a.row_step == 1 && b.col_step == 1 {
+        // All rows but the last are whole, so their bounds are checked once for all of them.
+        let whole = a.depth.saturating_sub(1);
+        let Some((a_rows, a_last)) = a.data.split_at_checked(whole * a.depth_step) else { return };
+        let Some((b_rows, b_last)) = b.data.split_at_checked(whole * b.depth_step) else { return };
+        for (a_row, b_row) in a_rows.chunks_exact(a.depth_step).zip(b_rows.chunks_exact(b.depth_step)) {
+            let (Some(xs), Some(b_row)) = (chunk::<T, R>(a_row, row), chunk::<T, C>(b_row, col)) else { return };
+            for i in 0..R {
+                multiply_add(xs[i], b_row, &mut sums[i]);
+            }
+        }
+        let (Some(xs), Some(b_row)) = (chunk::<T, R>(a_last, row), chunk::<T, C>(b_last, col)) else { return };
         for i in 0..R {
-            let Some(&x) = a.data.get((row + i) * a.row_step + k * a.depth_step) else { return };
-            multiply_add(x, &b_row, &mut sums[i]);
+            multiply_add(xs[i], b_row, &mut sums[i]);
+        }
+    } else {
+        for k in 0..a.depth {
+            let Some(b_row) = b.load::<C>(k, col) else { return };
+            for i in 0..R {
+                let Some(&x) = a.data.get((row + i) * a.row_step + k * a.depth_step) else { return };
+                multiply_add(x, &b_row, &mut sums[i]);
+            }
         }
     }
     let stride = c.stride();

@@ -5,8 +5,17 @@ use core::ops::Range;
 use crate::scalar::Real;
 
 /// Columns kept in registers at once: eight independent sums of four hide the latency of a fused multiply-add on
-/// x86-64-v3; a Cortex-M7 has 32 registers in all.
+/// x86-64-v3, and a ninth saves a narrow chunk for the 36 columns of a quadruped's state; a Cortex-M7 has 32 registers
+/// in all.
 const WIDE: usize = if cfg!(target_arch = "arm") { 16 } else { 32 };
+
+/// The first of the columns `from .. end`, or one before it, from which on [`subtract_rows`] passes over them but once.
+#[inline(always)]
+pub(super) fn whole_pass(from: usize, end: usize) -> usize {
+    let widths = [4, WIDE / 4, WIDE * 3 / 8, WIDE / 2, WIDE * 3 / 4, WIDE, WIDE * 3 / 2];
+    let fits = |width: &usize| *width >= end.saturating_sub(from) && *width <= end;
+    widths.into_iter().find(fits).map_or(from / 4 * 4, |width| end - width)
+}
 
 /// `target[cols] −= Σ coefficient · row[cols]` over the rows that start every `stride` numbers in `sources`, one per
 /// coefficient, in their order. O(coefficients · cols).
@@ -29,7 +38,7 @@ pub(super) fn subtract_rows<T: Real>(
             }
         )*};
     }
-    chunks!(WIDE, WIDE / 2, WIDE / 4, 4, 1);
+    chunks!(WIDE * 3 / 2, WIDE + 4, WIDE, WIDE * 3 / 4, WIDE / 2, WIDE * 3 / 8, WIDE / 4, 4, 1);
 }
 
 #[inline(always)]
@@ -42,10 +51,10 @@ fn subtract_chunk<T: Real, const W: usize>(
 ) {
     let Some(out) = chunk_mut::<T, W>(target, first) else { return };
     let mut sum = *out;
-    let mut at = first;
+    let mut rows = sources.get(first..).unwrap_or(&[]);
     for coefficient in coefficients {
-        let Some(row) = chunk::<T, W>(sources, at) else { break };
-        at += stride;
+        let Some(row) = rows.first_chunk::<W>() else { break };
+        rows = rows.get(stride..).unwrap_or(&[]);
         for c in 0..W {
             sum[c] = (-coefficient).mul_add(row[c], sum[c]);
         }

@@ -5,7 +5,7 @@
 
 use core::ops::Range;
 
-use super::rows::{Column, row_end, scale, subtract_rows};
+use super::rows::{Column, chunk_mut, row_end, scale, subtract_rows};
 use super::{MatMut, MatRef, NotPositiveDefinite, padded};
 use crate::scalar::Real;
 
@@ -173,6 +173,60 @@ pub fn half_solve_transposed<T: Real>(tree: Tree<'_>, l: MatRef<'_, T>, mut x: M
     }
 }
 
+/// X ← diag(factor) L⁻ᵀ X in some columns, which are zero outside of the degrees of freedom that `chain` gives: ranges
+/// from the leaf to the root. O(depth² · columns).
+pub(crate) fn half_solve_chain<T: Real>(
+    tree: Tree<'_>,
+    l: MatRef<'_, T>,
+    factor: &[T],
+    chain: impl Iterator<Item = Range<usize>> + Clone,
+    mut x: MatMut<'_, T>,
+    cols: Range<usize>,
+) {
+    let (stride, mut first) = (x.stride(), cols.start);
+    let x = x.data_mut();
+    macro_rules! chunks {
+        ($($width:expr),*) => {$(
+            while first + $width <= cols.end {
+                for i in chain.clone().flat_map(Iterator::rev) {
+                    let Some((above, row)) = x.split_at_mut_checked(i * stride) else { return };
+                    let Some(at) = chunk_mut::<T, { $width }>(row, first) else { return };
+                    add_up::<T, { $width }>(tree, l, i, at, above, stride, first);
+                    scale(at, factor[i]);
+                }
+                first += $width;
+            }
+        )*};
+    }
+    chunks!(12, 4, 1);
+}
+
+/// Subtracts L[i, a] times some numbers of row i from the same ones of each ancestor a.
+#[inline(always)]
+fn add_up<T: Real, const W: usize>(
+    tree: Tree<'_>,
+    l: MatRef<'_, T>,
+    i: usize,
+    numbers: &[T; W],
+    above: &mut [T],
+    stride: usize,
+    first: usize,
+) {
+    let factors = l.row(i);
+    for run in tree.ancestor_runs(i) {
+        let mut at = run.start * stride + first;
+        for factor in &factors[run] {
+            let Some(target) = chunk_mut::<T, W>(above, at) else { return };
+            at += stride;
+            let mut sum = *target;
+            for k in 0..W {
+                sum[k] = (-*factor).mul_add(numbers[k], sum[k]);
+            }
+            *target = sum;
+        }
+    }
+}
+
 /// X ← L⁻¹ X, from the root to the leaves.
 pub fn half_solve<T: Real>(tree: Tree<'_>, l: MatRef<'_, T>, mut x: MatMut<'_, T>) {
     let (stride, cols) = (x.stride(), x.full_cols());
@@ -182,6 +236,24 @@ pub fn half_solve<T: Real>(tree: Tree<'_>, l: MatRef<'_, T>, mut x: MatMut<'_, T
         for run in tree.ancestor_runs(i) {
             let sources = &above[run.start * stride..];
             subtract_rows(row, sources, stride, 0..cols, l.row(i)[run].iter().copied());
+        }
+    }
+}
+
+/// Entry `dof` of L x.
+#[inline(always)]
+pub(crate) fn unit_lower_dot<T: Real>(tree: Tree<'_>, l: MatRef<'_, T>, dof: usize, x: &[T]) -> T {
+    let row = l.row(dof);
+    tree.ancestor_runs(dof).flatten().fold(x[dof], |sum, j| row[j].mul_add(x[j], sum))
+}
+
+/// y ← y + factor · row `dof` of L.
+#[inline(always)]
+pub(crate) fn add_unit_lower_row<T: Real>(tree: Tree<'_>, l: MatRef<'_, T>, dof: usize, factor: T, y: &mut [T]) {
+    y[dof] += factor;
+    for run in tree.ancestor_runs(dof) {
+        for (y, l) in y[run.clone()].iter_mut().zip(&l.row(dof)[run]) {
+            *y = factor.mul_add(*l, *y);
         }
     }
 }

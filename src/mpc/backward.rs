@@ -2,14 +2,16 @@
 //!
 //! It uses how the step integrates: with F = ∂v⁺/∂(q, v, u), the next state changes by E δq + D F δ(q, v, u), where
 //! D = (T; 1), and E and T are the block diagonal Jacobians of q ⊕ Δt v⁺. With the value function's blocks V, all is in
-//! W = Dᵀ V D and P = Dᵀ V E, which are nv × nv: Q = l + Fᵀ W F + Fᵀ P + Pᵀ F + Eᵀ V_qq E.
+//! W = Dᵀ V D and P = Dᵀ V E, which are nv × nv: Q = l + Fᵀ W F + Fᵀ P + Pᵀ F + Eᵀ V_qq E. Joints of one axis move along
+//! it, so there E = 1 and T = Δt; only the others have blocks worth multiplying with.
+
+use core::ops::Range;
 
 use super::bounds::{Bounds, objective};
 use super::{MpcDims, Quadratic};
 use crate::input::InputError;
 use crate::linalg::{
-    MatMut, MatRef, NotPositiveDefinite, add_a_b, add_at_a_upper, add_at_b_upper, padded, partial_dot, solve_lower,
-    solve_upper,
+    MatMut, MatRef, NotPositiveDefinite, add_at_b, add_at_b_upper, padded, partial_dot, solve_lower, solve_upper,
 };
 use crate::memory::carved;
 use crate::model::Model;
@@ -27,8 +29,8 @@ carved! {
         /// E and T, nv × nv.
         from: [T; d.velocities_square()],
         to: [T; d.velocities_square()],
-        /// Tᵀ V_qq + V_vq.
-        lifted: [T; d.velocities_square()],
+        /// Dᵀ V, nv × 2nv.
+        lifted: [T; d.step.robot.nv * padded(d.state())],
         /// W.
         weight: [T; d.velocities_square()],
         /// P.
@@ -39,10 +41,8 @@ carved! {
         product: [T; d.step.robot.nv * d.step.columns()],
         /// Dᵀ V_x.
         pulled: [T; d.step.robot.nv],
-        /// U⁻ᵀ Q_ux, nu × 2nv.
-        half: [T; d.gain()],
-        /// Q_xu Q_uu⁻¹ Q_ux.
-        gained: [T; d.state_square()],
+        /// Q_ux, nu × 2nv.
+        crossed: [T; d.gain()],
         pub(super) bounds: { Bounds(d.step.controls) },
     }
 }
@@ -113,38 +113,60 @@ impl<T: Real> Backward<'_, T> {
         for (argument, out) in [(Argument::From, &mut *self.from), (Argument::To, &mut *self.to)] {
             advance_jacobian(model, demand.dt_s, v_next, argument, MatMut::with_stride(out, nv, nv, stride))?;
         }
-        self.project(model);
+        self.project(model, demand.dt_s);
         self.pull_gradient(model, f, quadratic.gradient);
         self.add_value(model, f, quadratic);
         let promised = self.choose_controls(quadratic, demand)?;
-        self.write_gains(quadratic, answer);
-        self.update_value(quadratic);
+        let Answer { feedforward, mut gain } = answer;
+        self.write_gains(feedforward, gain.reborrow());
+        self.update_value(quadratic, gain.as_ref());
         Ok(promised)
     }
 
     /// `lifted`, `weight` and `coupling`, from V. O(nv²), with the joints' own blocks.
-    fn project(&mut self, model: Model<'_, T>) {
-        let (nv, stride) = (self.nv(), padded(self.nv()));
-        let wide = padded(2 * nv);
+    fn project(&mut self, model: Model<'_, T>, dt_s: T) {
+        let (nv, stride, wide) = (self.nv(), padded(self.nv()), padded(2 * self.nv()));
+        let (q_rows, v_rows) = self.hessian.split_at(nv * wide);
         for body in model.bodies {
             for i in body.v_range() {
-                let (q_row, v_row) = self.hessian.split_at(nv * wide);
-                let lifted = &mut self.lifted[i * stride..][..nv];
-                let weight = &mut self.weight[i * stride..][..nv];
-                lifted.copy_from_slice(&v_row[i * wide..][..nv]);
-                weight.copy_from_slice(&v_row[i * wide + nv..][..nv]);
+                let out = &mut self.lifted[i * wide..][..2 * nv];
+                out.copy_from_slice(&v_rows[i * wide..][..2 * nv]);
                 for j in body.v_range() {
-                    let to = self.to[j * stride + i];
-                    if to != T::ZERO {
-                        add_scaled(lifted, to, &q_row[j * wide..][..nv]);
-                        add_scaled(weight, to, &q_row[j * wide + nv..][..nv]);
-                    }
+                    add_scaled(out, self.to[j * stride + i], &q_rows[j * wide..][..2 * nv]);
                 }
             }
         }
-        self.coupling.fill(T::ZERO);
-        add_times_blocks(model, self.lifted, self.from, self.coupling);
-        add_times_blocks(model, self.lifted, self.to, self.weight);
+        for i in 0..nv {
+            let (by_q, by_v) = self.lifted[i * wide..][..2 * nv].split_at(nv);
+            self.coupling[i * stride..][..nv].copy_from_slice(by_q);
+            let weight = &mut self.weight[i * stride..][..nv];
+            for ((out, by_v), by_q) in weight.iter_mut().zip(by_v).zip(by_q) {
+                *out = dt_s.mul_add(*by_q, *by_v);
+            }
+        }
+        for body in model.bodies.iter().filter(|body| body.joint.nv() > 1) {
+            let (first, n) = (usize::from(body.first_v), body.joint.nv());
+            times_block(block(self.from, first, n, stride), self.coupling, stride, first, 0..nv);
+            self.weigh_joint(first, n);
+        }
+    }
+
+    /// Columns of W that belong to a joint of several axes: its own block, and by symmetry the rest.
+    fn weigh_joint(&mut self, first: usize, n: usize) {
+        let (nv, stride, wide) = (self.nv(), padded(self.nv()), padded(2 * self.nv()));
+        for i in first..first + n {
+            let (by_q, by_v) = self.lifted[i * wide..][..2 * nv].split_at(nv);
+            self.weight[i * stride + first..][..n].copy_from_slice(&by_v[first..first + n]);
+            for j in first..first + n {
+                let to = &self.to[j * stride + first..][..n];
+                add_scaled(&mut self.weight[i * stride + first..][..n], by_q[j], to);
+            }
+        }
+        for i in (0..first).chain(first + n..nv) {
+            for j in first..first + n {
+                self.weight[i * stride + j] = self.weight[j * stride + i];
+            }
+        }
     }
 
     /// l_x ← Q_x.
@@ -166,43 +188,54 @@ impl<T: Real> Backward<'_, T> {
         }
     }
 
-    /// l_xx ← Q_xx, on and above the diagonal.
+    /// l ← Q: xx and uu in place, on and above their diagonals, ux into `crossed`.
     fn add_value(&mut self, model: Model<'_, T>, f: MatRef<'_, T>, quadratic: &mut Quadratic<'_, T>) {
-        let (nv, stride, columns) = (self.nv(), padded(self.nv()), f.cols());
-        let square = |m| MatRef::with_stride(m, nv, nv, stride);
-        self.product.fill(T::ZERO);
-        let mut product = MatMut::with_stride(self.product, nv, columns, padded(columns));
-        add_a_b(product.reborrow(), square(&*self.weight), f);
-        for i in 0..nv {
-            add(&mut product.row_mut(i)[..nv], &self.coupling[i * stride..][..nv]);
-        }
-        let (_, mut hessian) = quadratic.parts_mut();
-        add_at_b_upper(hessian.reborrow(), product.as_ref(), f);
-        self.square.fill(T::ZERO);
-        add_at_b_upper(MatMut::with_stride(self.square, nv, nv, stride), f.columns(0, nv), square(&*self.coupling));
+        let (nv, stride, n) = (self.nv(), padded(self.nv()), self.gradient.len());
+        let (columns, nu) = (f.cols(), f.cols() - n);
         self.carry_configuration(model);
+        let square = |m| MatRef::with_stride(m, nv, nv, stride);
+        for (row, coupling) in self.product.chunks_exact_mut(padded(columns)).zip(self.coupling.chunks_exact(stride)) {
+            row[..nv].copy_from_slice(&coupling[..nv]);
+            row[nv..].fill(T::ZERO);
+        }
+        let mut product = MatMut::with_stride(self.product, nv, columns, padded(columns));
+        // W is symmetric, and read by columns the kernel is faster.
+        add_at_b(product.reborrow(), square(&*self.weight), f);
+        let product = product.as_ref();
+        quadratic.read_crossed(n, self.crossed);
+        let (by_state, by_control) = (f.columns(0, n), f.columns(n, nu));
+        let crossed = MatMut::with_stride(self.crossed, nu, n, padded(n));
+        add_at_b(crossed, by_control, product.columns(0, n));
+        // The columns after the state's, where Q_xu was, may be overwritten: it has been read.
+        add_at_b_upper(states_block(quadratic, n), product.columns(0, n), by_state);
+        add_at_b_upper(controls_block_mut(quadratic, n), product.columns(n, nu), by_control);
+        add_at_b_upper(MatMut::with_stride(self.square, nv, nv, stride), f.columns(0, nv), square(&*self.coupling));
+        let mut hessian = states_block(quadratic, n);
         for i in 0..nv {
             add(&mut hessian.row_mut(i)[i..nv], &self.square[i * stride..][i..nv]);
         }
     }
 
-    /// square += Eᵀ V_qq E; `lifted` is used up.
+    /// square = Eᵀ V_qq E.
     fn carry_configuration(&mut self, model: Model<'_, T>) {
-        let (nv, stride) = (self.nv(), padded(self.nv()));
-        let wide = padded(2 * nv);
-        for body in model.bodies {
+        let (nv, stride, wide) = (self.nv(), padded(self.nv()), padded(2 * self.nv()));
+        for i in 0..nv {
+            self.square[i * stride..][..nv].copy_from_slice(&self.hessian[i * wide..][..nv]);
+        }
+        for body in model.bodies.iter().filter(|body| body.joint.nv() > 1) {
             for i in body.v_range() {
-                let row = &mut self.lifted[i * stride..][..nv];
+                let row = &mut self.square[i * stride..][..nv];
                 row.fill(T::ZERO);
                 for j in body.v_range() {
-                    let from = self.from[j * stride + i];
-                    if from != T::ZERO {
-                        add_scaled(row, from, &self.hessian[j * wide..][..nv]);
-                    }
+                    add_scaled(row, self.from[j * stride + i], &self.hessian[j * wide..][..nv]);
                 }
             }
         }
-        add_times_blocks(model, self.lifted, self.from, self.square);
+        // On and above the diagonal a joint's columns end with its own rows.
+        for body in model.bodies.iter().filter(|body| body.joint.nv() > 1) {
+            let (first, n) = (usize::from(body.first_v), body.joint.nv());
+            times_block(block(self.from, first, n, stride), self.square, stride, first, 0..first + n);
+        }
     }
 
     /// The feedforward within its bounds, with as much regularization as it takes.
@@ -233,46 +266,48 @@ impl<T: Real> Backward<'_, T> {
         if promised.is_finite() { Ok(promised) } else { Err(BackwardError::NotFinite) }
     }
 
-    /// K = −Q_uu⁻¹ Q_ux over the free controls; `half` keeps U⁻ᵀ Q_ux.
-    fn write_gains(&mut self, quadratic: &Quadratic<'_, T>, answer: Answer<'_, T>) {
-        let Answer { feedforward, mut gain } = answer;
+    /// K = −Q_uu⁻¹ Q_ux over the free controls, zero for the others.
+    fn write_gains(&self, feedforward: &mut [T], mut gain: MatMut<'_, T>) {
         let n = self.gradient.len();
-        let (h, stride, free) = (quadratic.hessian(), padded(n), self.bounds.free());
+        let (stride, free) = (padded(n), self.bounds.free());
         feedforward.copy_from_slice(self.bounds.x);
-        gain.fill(T::ZERO);
-        let half = &mut self.half[..free.len() * stride];
-        for (row, &control) in half.chunks_exact_mut(stride).zip(free) {
-            row[n..].fill(T::ZERO);
-            for (j, x) in row[..n].iter_mut().enumerate() {
-                *x = h[(j, n + usize::from(control))];
+        for (row, &control) in free.iter().enumerate() {
+            let crossed = &self.crossed[usize::from(control) * stride..][..n];
+            for (out, x) in gain.row_mut(row).iter_mut().zip(crossed) {
+                *out = -*x;
             }
         }
+        let (nu, gain_stride) = (gain.rows(), gain.stride());
         if free.is_empty() {
+            gain.fill(T::ZERO);
             return;
         }
-        solve_lower(self.bounds.factor(), MatMut::with_stride(half, free.len(), n, stride));
-        for (row, &control) in half.chunks_exact(stride).zip(free) {
-            gain.row_mut(usize::from(control)).copy_from_slice(&row[..n]);
-        }
-        // The free rows stand together only if all are free; a sparse set is solved row by row from the last on.
-        solve_free(self.bounds.factor(), free, gain);
-    }
-
-    /// V = Q_xx − Q_xu Q_uu⁻¹ Q_ux and V_x = Q_x + Q_xu k.
-    fn update_value(&mut self, quadratic: &Quadratic<'_, T>) {
-        let n = self.gradient.len();
-        let (h, stride, count) = (quadratic.hessian(), padded(n), self.bounds.free().len());
-        self.gained.fill(T::ZERO);
-        let half = MatRef::with_stride(self.half, count, n, stride);
-        add_at_a_upper(MatMut::with_stride(self.gained, n, n, stride), half);
-        for i in 0..n {
-            let row = h.row(i);
-            self.gradient[i] = quadratic.gradient[i] + partial_dot(&row[n..], self.bounds.x);
-            for j in i..n {
-                let x = row[j] - self.gained[i * stride + j];
-                (self.hessian[i * stride + j], self.hessian[j * stride + i]) = (x, x);
+        let mut rows = MatMut::with_stride(gain.data_mut(), free.len(), n, gain_stride);
+        solve_lower(self.bounds.factor(), rows.reborrow());
+        solve_upper(self.bounds.factor(), rows);
+        // From the first rows to where they belong, the last one first.
+        let mut row = free.len();
+        for control in (0..nu).rev() {
+            if row > 0 && usize::from(free[row - 1]) == control {
+                row -= 1;
+                gain.data_mut().copy_within(row * gain_stride..row * gain_stride + n, control * gain_stride);
+            } else {
+                gain.row_mut(control).fill(T::ZERO);
             }
         }
+    }
+
+    /// V = Q_xx + Q_xu K and V_x = Q_x + Q_xu k.
+    fn update_value(&mut self, quadratic: &mut Quadratic<'_, T>, gain: MatRef<'_, T>) {
+        let n = self.gradient.len();
+        let (stride, nu) = (padded(n), gain.rows());
+        self.gradient.copy_from_slice(&quadratic.gradient[..n]);
+        for (row, step) in self.crossed.chunks_exact(stride).zip(&*self.bounds.x) {
+            add_scaled(self.gradient, *step, &row[..n]);
+        }
+        let mut hessian = states_block(quadratic, n);
+        add_at_b_upper(hessian.reborrow(), MatRef::with_stride(self.crossed, nu, n, stride), gain);
+        mirror(hessian.as_ref(), self.hessian, stride);
     }
 }
 
@@ -296,42 +331,66 @@ fn controls_block<T: Real>(h: MatRef<'_, T>, first: usize, n: usize, stride: usi
     MatRef::with_stride(data, n, n, stride)
 }
 
-/// X ← −U⁻¹ X for the rows of X that `free` names.
-fn solve_free<T: Real>(u: MatRef<'_, T>, free: &[u16], mut x: MatMut<'_, T>) {
-    if free.len() == x.rows() {
-        solve_upper(u, x.reborrow());
-        for i in 0..x.rows() {
-            x.row_mut(i).iter_mut().for_each(|x| *x = -*x);
-        }
-        return;
+/// The same, to be written.
+fn controls_block_mut<'q, T: Real>(quadratic: &'q mut Quadratic<'_, T>, first: usize) -> MatMut<'q, T> {
+    let (_, hessian) = quadratic.parts_mut();
+    let (n, stride) = (hessian.rows() - first, hessian.stride());
+    let data = hessian.into_data().get_mut(first * (stride + 1)..).unwrap_or(&mut []);
+    MatMut::with_stride(data, n, n, stride)
+}
+
+/// Q_xx, to be written; kernels may overwrite what stands right of it.
+fn states_block<'q, T: Real>(quadratic: &'q mut Quadratic<'_, T>, n: usize) -> MatMut<'q, T> {
+    let (_, hessian) = quadratic.parts_mut();
+    let stride = hessian.stride();
+    MatMut::with_stride(hessian.into_data(), n, n, stride)
+}
+
+/// A joint's own block of E or T.
+fn block<T: Real>(m: &[T], first: usize, n: usize, stride: usize) -> MatRef<'_, T> {
+    MatRef::with_stride(m.get(first * (stride + 1)..).unwrap_or(&[]), n, n, stride)
+}
+
+/// Some rows of X times B, for the columns of X from `first` on that B has rows for, at most six.
+fn times_block<T: Real>(b: MatRef<'_, T>, x: &mut [T], stride: usize, first: usize, rows: Range<usize>) {
+    let n = b.rows().min(6);
+    let mut columns = [[T::ZERO; 6]; 6];
+    for (column, j) in columns.iter_mut().zip(0..n) {
+        column[..n].copy_from_slice(&b.row(j)[..n]);
     }
-    let (stride, n) = (x.stride(), x.cols());
-    let data = x.data_mut();
-    for row in (0..free.len()).rev() {
-        let at = usize::from(free[row]) * stride;
-        let scale = -(T::ONE / u[(row, row)]);
-        // Rows further on hold −X already.
-        for later in row + 1..free.len() {
-            let (head, tail) = data.split_at_mut(usize::from(free[later]) * stride);
-            let factor = u[(row, later)];
-            add_scaled(&mut head[at..at + n], factor, &tail[..n]);
+    for row in x.chunks_exact_mut(stride).take(rows.end).skip(rows.start) {
+        let Some(row) = row.get_mut(first..first + n) else { return };
+        let mut sums = [T::ZERO; 6];
+        for (x, column) in row.iter().zip(&columns) {
+            for (sum, b) in sums.iter_mut().zip(column) {
+                *sum = x.mul_add(*b, *sum);
+            }
         }
-        data[at..at + n].iter_mut().for_each(|x| *x *= scale);
+        row.copy_from_slice(&sums[..n]);
     }
 }
 
-/// out += x B, with B block diagonal by joints.
-fn add_times_blocks<T: Real>(model: Model<'_, T>, x: &[T], blocks: &[T], out: &mut [T]) {
-    let (nv, stride) = (model.nv(), padded(model.nv()));
-    for row in 0..nv {
-        let (x, out) = (&x[row * stride..][..nv], &mut out[row * stride..][..nv]);
-        for body in model.bodies {
-            for j in body.v_range() {
-                let block = &blocks[j * stride..][..nv];
-                for i in body.v_range() {
-                    out[i] = x[j].mul_add(block[i], out[i]);
-                }
+/// Both triangles of a symmetric matrix from its upper one, in squares of four rows and columns.
+fn mirror<T: Real>(upper: MatRef<'_, T>, out: &mut [T], stride: usize) {
+    let n = upper.rows();
+    for i in 0..n {
+        out[i * stride + i..i * stride + n].copy_from_slice(&upper.row(i)[i..]);
+    }
+    for first in (0..n).step_by(4) {
+        let end = (first + 4).min(n);
+        for i in first..end {
+            for j in i + 1..end {
+                out[j * stride + i] = upper[(i, j)];
             }
+        }
+        if end < first + 4 {
+            return;
+        }
+        let rows: [&[T]; 4] = core::array::from_fn(|k| &upper.row(first + k)[end..]);
+        let below = out[end * stride..].chunks_exact_mut(stride);
+        for ((((out, a), b), c), d) in below.zip(rows[0]).zip(rows[1]).zip(rows[2]).zip(rows[3]) {
+            let Some(out) = out.get_mut(first..).and_then(|out| out.first_chunk_mut::<4>()) else { return };
+            *out = [*a, *b, *c, *d];
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Quadratic problems with bounds: min ½ xᵀ H x + gᵀ x, lower ≤ x ≤ upper, by projected Newton (Bertsekas 1982).
 
-use crate::linalg::{MatMut, MatRef, NotPositiveDefinite, cholesky, cholesky_solve, padded};
+use crate::linalg::{MatMut, MatRef, NotPositiveDefinite, cholesky, cholesky_solve, padded, partial_dot};
 use crate::memory::carved;
 use crate::scalar::Real;
 
@@ -149,5 +149,11 @@ pub(super) fn row_times<T: Real>(h: MatRef<'_, T>, i: usize, x: &[T]) -> T {
 /// ½ xᵀ H x + gᵀ x.
 pub(super) fn objective<T: Real>(h: MatRef<'_, T>, g: &[T], x: &[T]) -> T {
     let half = T::from_f64(0.5);
-    (0..x.len()).fold(T::ZERO, |sum, i| x[i].mul_add(half.mul_add(row_times(h, i, x), g[i]), sum))
+    let mut sum = T::ZERO;
+    for (i, (&x_i, &g_i)) in x.iter().zip(g).enumerate() {
+        let row = h.row(i);
+        let beyond = partial_dot(&row[i + 1..], &x[i + 1..]);
+        sum = x_i.mul_add(half.mul_add(row[i] * x_i, g_i + beyond), sum);
+    }
+    sum
 }

@@ -4,7 +4,7 @@
 
 use super::backward::{Answer, BackwardError, Demand};
 use super::solve::{Halt, Pass};
-use super::{Clock, Expansion, Node, cost};
+use super::{Clock, Expansion, Neighbours, Node, cost};
 use crate::contact::{Solver, SolverStatus};
 use crate::derivatives::{Quality, differentiate};
 use crate::dynamics;
@@ -26,6 +26,7 @@ pub(super) struct Promise<T> {
 impl<T: Real<Plain = T>, S: Solver<T> + Copy, C: Clock> Pass<'_, '_, '_, T, S, C> {
     /// Value function, feedforward and gains of the committed plan, from its end to its start.
     pub fn look_back(&mut self, regularization: T) -> Result<Promise<T>, Halt> {
+        self.memory.derivatives.impulses_wanted = cost::needs_impulses(self.task.terms);
         let mut promise = Promise { cost: T::ZERO, change: T::ZERO, gap: T::ZERO };
         self.memory.trial_parts.fill(T::ZERO);
         promise.cost += self.expand_end()?;
@@ -61,6 +62,7 @@ impl<T: Real<Plain = T>, S: Solver<T> + Copy, C: Clock> Pass<'_, '_, '_, T, S, C
             q: m.committed.q(last),
             v: m.committed.v(last),
             u: &[],
+            neighbours: Neighbours::NONE,
             step: &m.step,
             derivatives: None,
         };
@@ -82,7 +84,8 @@ impl<T: Real<Plain = T>, S: Solver<T> + Copy, C: Clock> Pass<'_, '_, '_, T, S, C
         let mut settings = self.settings.step;
         settings.dt_s = m.dt_s[k];
         settings.substeps = 1;
-        let input = StepInput::new(m.committed.q(k), m.committed.v(k), m.committed.u(k));
+        let mut input = StepInput::new(m.committed.q(k), m.committed.v(k), m.committed.u(k));
+        input.force = m.disturbance;
         let next = NextState { q: m.next_q, v: m.next_v };
         let report = step(self.model, &input, &settings, next, &mut m.step)?;
         if report.outcome.status == SolverStatus::Converged {
@@ -115,6 +118,7 @@ impl<T: Real<Plain = T>, S: Solver<T> + Copy, C: Clock> Pass<'_, '_, '_, T, S, C
             q: m.committed.q(k),
             v: m.committed.v(k),
             u: m.committed.u(k),
+            neighbours: m.committed.neighbours(k, m.applied),
             step: &m.step,
             derivatives: Some(&m.derivatives),
         };

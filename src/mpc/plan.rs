@@ -1,6 +1,6 @@
 //! The plan: states, controls and gains over the horizon, and the policy that they make.
 
-use super::{MpcDims, Nanos};
+use super::{MpcDims, Nanos, Neighbours};
 use crate::input::{InputError, check_length};
 use crate::linalg::{MatMut, MatRef, padded, partial_dot};
 use crate::memory::carved;
@@ -110,6 +110,17 @@ impl<T: Real> Plan<'_, T> {
         (StepInput::new(&q[k * nq..], &v[k * nv..], u), NextState { q: &mut next_q[..nq], v: &mut next_v[..nv] })
     }
 
+    /// The controls around those of node `k`; `applied` come before the first.
+    pub(super) fn neighbours<'n>(&'n self, k: usize, applied: &'n [T]) -> Neighbours<'n, T> {
+        let before = if k == 0 { applied } else { self.u(k - 1) };
+        let (after, dt_after_s) = if k + 1 < self.horizon() {
+            (self.u(k + 1), self.time_s(k + 2) - self.time_s(k + 1))
+        } else {
+            (&[][..], T::ZERO)
+        };
+        Neighbours { before, after, dt_after_s }
+    }
+
     /// Makes this plan a copy of another one of the same size.
     pub fn copy_from(&mut self, other: &Plan<'_, T>) -> Result<(), InputError> {
         check_length("plan nodes", self.time_s.len(), other.time_s.len())?;
@@ -163,14 +174,36 @@ impl<T: Real> Plan<'_, T> {
         u: &mut [T],
         scratch: &mut PolicyScratch<'_, T>,
     ) -> Result<(), InputError> {
-        self.control_at(model, now.seconds_since(self.start), (q, v), u, scratch)
+        let at = self.locate(now.seconds_since(self.start));
+        self.answer(model, at, (q, v), u, scratch)?;
+        clamp(model, u);
+        Ok(())
     }
 
-    /// The same, `time_s` after the start.
-    pub(super) fn control_at(
+    /// The policy for a step that starts `time_s` after the start and lasts about as long as those of the plan: it takes
+    /// part in two of them, so the planned controls are their mean over it.
+    pub(super) fn mean_control(
         &self,
         model: Model<'_, T>,
         time_s: T,
+        (q, v): (&[T], &[T]),
+        u: &mut [T],
+        scratch: &mut PolicyScratch<'_, T>,
+    ) -> Result<(), InputError> {
+        let at = self.locate(time_s);
+        self.answer(model, at, (q, v), u, scratch)?;
+        for ((u, now), next) in u.iter_mut().zip(self.u(at.0)).zip(self.u(at.0 + 1)) {
+            *u = at.1.mul_add(*next - *now, *u);
+        }
+        clamp(model, u);
+        Ok(())
+    }
+
+    /// u* + K (x ⊖ x*) at a place between nodes, wherever that is.
+    fn answer(
+        &self,
+        model: Model<'_, T>,
+        at: (usize, T),
         (q, v): (&[T], &[T]),
         u: &mut [T],
         scratch: &mut PolicyScratch<'_, T>,
@@ -180,7 +213,6 @@ impl<T: Real> Plan<'_, T> {
         check_length("v", nv, v.len())?;
         check_length("scratch", model.nq(), scratch.reference_q.len())?;
         check_length("plan", model.nv() * self.time_s.len(), self.v.len())?;
-        let at = self.locate(time_s);
         let (apart, rest) = scratch.apart.split_at_mut(nv);
         let velocity = &mut rest[..nv];
         self.reference(model, at, scratch.reference_q, velocity)?;
@@ -192,7 +224,6 @@ impl<T: Real> Plan<'_, T> {
         for (i, (u, planned)) in u.iter_mut().zip(self.u(at.0)).enumerate() {
             *u = *planned + partial_dot(gain.row(i), &scratch.apart[..2 * nv]);
         }
-        clamp(model, u);
         Ok(())
     }
 }

@@ -2,7 +2,7 @@
 
 use super::plan::clamp;
 use super::solve::{Halt, Pass};
-use super::{Clock, Node, Plan, Sum, cost};
+use super::{Clock, Neighbours, Node, Plan, Sum, cost};
 use crate::contact::{Solver, SolverStatus};
 use crate::dynamics;
 use crate::linalg::partial_dot;
@@ -19,7 +19,7 @@ impl<T: Real<Plain = T>, S: Solver<T> + Copy, C: Clock> Pass<'_, '_, '_, T, S, C
             let m = &mut *self.memory;
             let time_s = shift_s + m.candidate.time_s(k);
             let (q, v, u) = node_mut(&mut m.candidate, k);
-            m.committed.control_at(self.model, time_s, (q, v), u, &mut m.policy)?;
+            m.committed.mean_control(self.model, time_s, (q, v), u, &mut m.policy)?;
             let (from, _) = m.committed.locate(time_s);
             let old = m.committed.gain(from);
             m.candidate.gain_mut(k).data_mut().copy_from_slice(old.data());
@@ -83,7 +83,8 @@ impl<T: Real<Plain = T>, S: Solver<T> + Copy, C: Clock> Pass<'_, '_, '_, T, S, C
         let mut settings = self.settings.step;
         settings.dt_s = m.dt_s[k];
         settings.substeps = 1;
-        let (input, next) = m.candidate.around(k);
+        let (mut input, next) = m.candidate.around(k);
+        input.force = m.disturbance;
         let report = step(self.model, &input, &settings, next, &mut m.step)?;
         if report.outcome.status == SolverStatus::Converged {
             m.warm.save(k, &m.step);
@@ -100,6 +101,7 @@ impl<T: Real<Plain = T>, S: Solver<T> + Copy, C: Clock> Pass<'_, '_, '_, T, S, C
             q: m.candidate.q(k),
             v: m.candidate.v(k),
             u: m.candidate.u(k),
+            neighbours: m.candidate.neighbours(k, m.applied),
             step: &m.step,
             derivatives: None,
         };
@@ -142,6 +144,7 @@ impl<T: Real<Plain = T>, S: Solver<T> + Copy, C: Clock> Pass<'_, '_, '_, T, S, C
             q: m.candidate.q(last),
             v: m.candidate.v(last),
             u: &[],
+            neighbours: Neighbours::NONE,
             step: &m.step,
             derivatives: None,
         };

@@ -2,7 +2,8 @@
 
 use super::memory::Memory;
 use super::{
-    Clock, Expansion, MpcDims, MpcError, MpcSettings, Nanos, Node, Plan, Quadratic, Report, Start, Status, Term, cost,
+    Clock, Expansion, MpcDims, MpcError, MpcSettings, Nanos, Neighbours, Node, Plan, Quadratic, Report, Start, Status,
+    Term, cost,
 };
 use crate::contact::{Newton, Solver};
 use crate::derivatives::differentiate;
@@ -105,6 +106,14 @@ impl<'m, 'a, T: Real<Plain = T>, S: Solver<T> + Copy> Mpc<'m, 'a, T, S> {
         Ok(())
     }
 
+    /// Sets a force on each degree of freedom that plans count on beside the model's own, as an
+    /// [`Observer`](super::Observer) finds it; zero at first.
+    pub fn set_disturbance(&mut self, force: &[T]) -> Result<(), InputError> {
+        check_length("disturbance", self.model.nv(), force.len())?;
+        self.memory.disturbance.copy_from_slice(force);
+        Ok(())
+    }
+
     /// Improves the plan from the measured state on, until it is as good as it gets or the time is up.
     ///
     /// An error, or a status that says why it stopped early, leaves the last plan worth keeping.
@@ -147,7 +156,8 @@ impl<'m, 'a, T: Real<Plain = T>, S: Solver<T> + Copy> Mpc<'m, 'a, T, S> {
             report.status = Status::ContactCapacity;
         }
         // A plan that led astray is no start for the next one.
-        self.fresh = report.status == Status::Diverged || (self.fresh && report.step_length == T::ZERO);
+        let unfinished = report.status == Status::DeadlineReached && report.step_length == T::ZERO;
+        self.fresh = report.status == Status::Diverged || (self.fresh && unfinished);
         report.times.total = budget.clock.now().since(began);
         Ok(report)
     }
@@ -164,8 +174,9 @@ impl<'m, 'a, T: Real<Plain = T>, S: Solver<T> + Copy> Mpc<'m, 'a, T, S> {
         self.check(task, &at)?;
         let m = &mut self.memory;
         let settings = StepSettings { dt_s, substeps: 1, ..self.settings.step };
-        let input = StepInput::new(at.q, at.v, control);
+        let input = StepInput { force: m.disturbance, ..StepInput::new(at.q, at.v, control) };
         m.step.forget();
+        m.derivatives.impulses_wanted = cost::needs_impulses(task.terms);
         step(self.model, &input, &settings, NextState { q: m.next_q, v: m.next_v }, &mut m.step)?;
         differentiate(self.model, &input, &settings, &mut m.step, &mut m.derivatives)?;
         let node = Node {
@@ -176,6 +187,7 @@ impl<'m, 'a, T: Real<Plain = T>, S: Solver<T> + Copy> Mpc<'m, 'a, T, S> {
             q: at.q,
             v: at.v,
             u: control,
+            neighbours: Neighbours { before: m.applied, ..Neighbours::NONE },
             step: &m.step,
             derivatives: Some(&m.derivatives),
         };
@@ -319,6 +331,9 @@ impl<T: Real<Plain = T>, S: Solver<T> + Copy, C: Clock> Pass<'_, '_, '_, T, S, C
     /// The plan that the first iteration improves.
     fn begin(&mut self) -> Result<(), Halt> {
         let began = self.clock.now();
+        let m = &mut *self.memory;
+        let (k, _) = m.committed.locate(self.now.seconds_since(m.committed.start));
+        m.applied.copy_from_slice(m.committed.u(k));
         match self.settings.start {
             Start::Rollout => {
                 let cost = self.follow_policy()?;

@@ -2,7 +2,6 @@
 
 use crate::collision::CollisionDims;
 use crate::contact::{AssemblyDims, ProblemDims};
-use crate::linalg::padded;
 use crate::model::{Dims, Model};
 use crate::scalar::Real;
 
@@ -53,10 +52,15 @@ impl StepDims {
 
     /// Columns of ∂v⁺/∂(q, v, u), padding included.
     pub(crate) const fn columns(self) -> usize {
-        padded(2 * self.robot.nv + self.controls)
+        row_stride(2 * self.robot.nv + self.controls)
     }
 
     pub(super) const fn assembly(self) -> AssemblyDims {
         AssemblyDims { nv: self.robot.nv, problem: self.problem() }
     }
+}
+
+/// Numbers from one row of ∂v⁺/∂(q, v, u) to the next: whole pieces of the row kernel, which has eight columns or more.
+pub(crate) const fn row_stride(columns: usize) -> usize {
+    columns.next_multiple_of(8)
 }

@@ -23,6 +23,7 @@ use crate::model::Model;
 use crate::scalar::Real;
 
 pub use dims::StepDims;
+pub(crate) use dims::row_stride;
 pub use error::StepError;
 pub use flight::advance_jacobian;
 pub use input::{NextState, StepInput};

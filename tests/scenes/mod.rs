@@ -1,5 +1,7 @@
 //! Small scenes, each there for one mode, one motor or one pair of shapes.
 
+#![allow(dead_code, reason = "each test takes its own part")]
+
 use nalgebra::{Rotation3, UnitQuaternion, Vector3};
 use saltus::collision::collide;
 use saltus::contact::Stabilization;

@@ -42,18 +42,20 @@ fn manifest_text(saltus: &Path) -> String {
     )
 }
 
-/// Each robot as a module, and the memory of its simulation as a `static` whose size the compiler works out.
+/// Each robot as a module, and the memory of its simulation and its optimizer as `static`s whose size the compiler works out.
 fn library(robots: &[&str]) -> String {
     let declare = |robot: &&str| {
         let (module, constant) = (module(robot), module(robot).to_uppercase());
         format!(
             "pub mod {module};\n\
              const {constant}_BLOCKS: usize = Simulator::<f32>::blocks({module}::step_dims(8));\n\
-             pub static {constant}_MEMORY: [Block; {constant}_BLOCKS] = [Block::EMPTY; {constant}_BLOCKS];\n"
+             pub static {constant}_MEMORY: [Block; {constant}_BLOCKS] = [Block::EMPTY; {constant}_BLOCKS];\n\
+             const {constant}_MPC_BLOCKS: usize = Mpc::<f32>::blocks({module}::mpc_dims(8, 20, 8));\n\
+             pub static {constant}_MPC_MEMORY: [Block; {constant}_MPC_BLOCKS] = [Block::EMPTY; {constant}_MPC_BLOCKS];\n"
         )
     };
     let modules: String = robots.iter().map(declare).collect();
-    format!("#![no_std]\n#![deny(warnings)]\nuse saltus::{{memory::Block, step::Simulator}};\n{modules}")
+    format!("#![no_std]\n#![deny(warnings)]\nuse saltus::{{memory::Block, mpc::Mpc, step::Simulator}};\n{modules}")
 }
 
 fn write(path: &Path, text: &str) -> Result<()> {

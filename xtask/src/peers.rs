@@ -1,4 +1,4 @@
-//! Side-by-side timing with Pinocchio and MuJoCo: the Python environment, the C++ program, then the comparison.
+//! Side-by-side timing with Pinocchio, MuJoCo and Crocoddyl: Python environments, the C++ program, then the comparison.
 //!
 //! Everything is made under `target/peers`. Progress goes to stderr, because stdout belongs to the result.
 
@@ -13,6 +13,8 @@ use crate::packages::{self, Package};
 use crate::process::{cargo, command, must_succeed, probe, root, target_dir};
 
 const REQUIREMENTS: &str = "tools/peers/requirements.txt";
+/// Crocoddyl needs an older Pinocchio than the others, so it has an environment of its own.
+const CROCODDYL: &str = "tools/peers/requirements-crocoddyl.txt";
 const EXPORT: &str = "tools/peers/export_timing.py";
 /// Dumps what Pinocchio makes of URDF files.
 const LOADERS: &str = "tools/peers/loaders.py";
@@ -38,8 +40,12 @@ enum Part {
     Dynamics,
     /// The simulation step, with MuJoCo.
     Step,
+    /// The Jacobian of the step, with MuJoCo's finite differences.
+    Gradient,
     /// How even the time of our step is.
     Jitter,
+    /// One iteration of the optimizer, with Crocoddyl.
+    Mpc,
 }
 
 /// What to time, and how to show it.
@@ -60,7 +66,7 @@ pub struct Options {
     /// Compare what the loaders make of the peers' robot files, instead of timing.
     #[arg(long)]
     loaders: bool,
-    /// Stop once the Python environment stands (all that tools/peers/oracles.py needs).
+    /// Stop once the Python environments stand (all that tools/peers/oracles.py needs).
     #[arg(long)]
     env_only: bool,
 }
@@ -68,7 +74,14 @@ pub struct Options {
 /// Prepares both sides and runs the comparison.
 pub fn run(options: &Options) -> Result<()> {
     let folder = target_dir().join("peers");
-    let python = python_environment(&folder)?;
+    let wanted = |part| options.only.is_empty() || options.only.contains(&part);
+    if options.env_only || !options.loaders && wanted(Part::Mpc) {
+        python_environment(&folder.join("crocoddyl"), CROCODDYL)?;
+    }
+    if !options.env_only && !options.loaders && options.only == [Part::Mpc] {
+        return compare(&folder, options);
+    }
+    let python = python_environment(&folder.join("venv"), REQUIREMENTS)?;
     if options.env_only {
         eprintln!("the environment is ready: {}", python.display());
         return Ok(());
@@ -77,18 +90,17 @@ pub fn run(options: &Options) -> Result<()> {
         dump_loader_figures(&folder, &python)?;
         return compare(&folder, options);
     }
-    if options.only.is_empty() || options.only.contains(&Part::Dynamics) {
+    if wanted(Part::Dynamics) {
         build_pinocchio_timing(&folder, &python)?;
         export_robots(&folder, &python)?;
     }
     compare(&folder, options)
 }
 
-/// Makes `venv` and installs the pinned requirements, once for each change of them. Returns its Python.
-fn python_environment(folder: &Path) -> Result<PathBuf> {
-    let wanted = fs::read_to_string(root().join(REQUIREMENTS))
-        .with_context(|| format!("cannot read {REQUIREMENTS}, which pins the peers"))?;
-    let venv = folder.join("venv");
+/// Makes `venv` and installs pinned requirements, once for each change of them. Returns its Python.
+fn python_environment(venv: &Path, requirements: &str) -> Result<PathBuf> {
+    let wanted = fs::read_to_string(root().join(requirements))
+        .with_context(|| format!("cannot read {requirements}, which pins the peers"))?;
     let python = venv.join("bin/python");
     let stamp = venv.join("requirements.stamp");
     if fs::read_to_string(&stamp).is_ok_and(|installed| installed == wanted) {
@@ -98,8 +110,8 @@ fn python_environment(folder: &Path) -> Result<PathBuf> {
         packages::ensure(&[VENV])?;
     }
     // A fresh environment each time: pip leaves behind what the requirements no longer name.
-    must_succeed(command("python3").args(["-m", "venv", "--clear"]).arg(&venv))?;
-    must_succeed(command(&python).args(["-m", "pip", "install", "--requirement", REQUIREMENTS]))?;
+    must_succeed(command("python3").args(["-m", "venv", "--clear"]).arg(venv))?;
+    must_succeed(command(&python).args(["-m", "pip", "install", "--requirement", requirements]))?;
     fs::write(&stamp, wanted).with_context(|| format!("cannot write {}", stamp.display()))?;
     Ok(python)
 }

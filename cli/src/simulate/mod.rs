@@ -4,7 +4,7 @@ mod control;
 mod method;
 mod progress;
 mod rollout;
-mod summary;
+pub mod summary;
 
 use std::path::PathBuf;
 
@@ -58,24 +58,6 @@ pub struct Options {
     /// Print one JSON document instead of tables.
     #[arg(long)]
     json: bool,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self {
-            robot: RobotArguments::default(),
-            time: 5.0,
-            dt_us: None,
-            substeps: 1,
-            solver: Method::Newton,
-            keyframe: None,
-            control: Control::Hold,
-            seed: 1,
-            contacts: 64,
-            mcap: None,
-            json: false,
-        }
-    }
 }
 
 /// Where the robot starts, and with which controls.

@@ -8,7 +8,7 @@ use saltus::memory::{Arena, BLOCK_BYTES, Block};
 use saltus::model::Model;
 use saltus::step::{Simulator, StepDims, StepReport, StepSettings};
 use saltus_cli::hold::holding_motors;
-use saltus_cli::recording::{ContactRow, Recording, Statistics};
+use saltus_cli::recording::{Recording, Statistics, contact_rows};
 
 use super::control::{Control, Controller};
 use super::method::AnySolver;
@@ -166,22 +166,7 @@ impl Recorder {
     ) -> Result<()> {
         let [kinetic_j, potential_j] = self.energies_j;
         let Some(recording) = self.due(step) else { return Ok(()) };
-        let model = simulator.model();
-        let rows: Vec<ContactRow<'_>> = simulator
-            .work()
-            .contacts()
-            .map(|held| {
-                let pair = &model.pairs[usize::from(held.contact.pair)];
-                ContactRow {
-                    geometries: [pair.a, pair.b].map(|id| model.geometry_name(id)),
-                    point_world: held.position_world.into(),
-                    normal_world: held.contact.at.normal.into(),
-                    distance_m: held.contact.at.distance,
-                    impulse_world: held.impulse_world.into(),
-                }
-            })
-            .collect();
-        recording.contacts(time_s, &rows)?;
+        recording.contacts(time_s, &contact_rows(simulator.model(), simulator.work()))?;
         let statistics = Statistics {
             kinetic_j,
             potential_j,

@@ -6,6 +6,7 @@ use saltus::{
         Actuator, Body, BodyId, Closure, ClosureKind, CollisionFilter, Dims, DofParameters, Frame, FrameId, Geometry,
         GeometryId, GeometryPair, Joint, Material, Model, Names, Range, Shape, Transmission,
     },
+    mpc::MpcDims,
     nalgebra::{Matrix3, Vector3},
     spatial::{Inertia, Placement, Symmetric3},
     step::StepDims,
@@ -25,6 +26,12 @@ pub const fn step_dims(contacts: usize) -> StepDims {
         dry_frictions: 0,
         contacts,
     }
+}
+
+/// What the memory of an optimizer that looks `horizon` steps ahead is sized by, with room for `terms` terms in its cost.
+#[allow(dead_code)]
+pub const fn mpc_dims(contacts: usize, horizon: usize, terms: usize) -> MpcDims {
+    MpcDims::new(step_dims(contacts), horizon, terms)
 }
 
 static BODIES: [Body<f64>; 10] = [

@@ -19,7 +19,10 @@ pub fn start(scenario: Scenario, model: Model<'_, f64>, seed: u64) -> Result<(Ve
     let v: Vec<f64> = (0..model.nv()).map(|_| speed * random.signed()).collect();
     // A robot that stands starts where its feet are: joints vary, and it is lifted a little.
     let floating = model.bodies.first().is_some_and(|body| body.joint.nv() == 6);
-    if floating {
+    if scenario == Scenario::QuadrotorTakeoff {
+        // On the ground and at rest, but anywhere and turned.
+        offset[2..5].fill(0.0);
+    } else if floating {
         offset[..6].fill(0.0);
         offset[2] = position.abs() * 0.3;
     }
@@ -34,7 +37,7 @@ pub fn start(scenario: Scenario, model: Model<'_, f64>, seed: u64) -> Result<(Ve
 fn spread(scenario: Scenario) -> (f64, f64) {
     match scenario {
         Scenario::CartpoleSwingup | Scenario::DoubleCartpoleSwingup => (0.1, 0.1),
-        Scenario::QuadrotorTakeoff => (0.0, 0.0),
+        Scenario::QuadrotorTakeoff => (0.3, 0.0),
         Scenario::Ur5Reach | Scenario::Ur5Press => (0.1, 0.1),
         Scenario::HopperHop => (0.005, 0.02),
         Scenario::Go1Stand | Scenario::Go1Push | Scenario::Go1Walk => (0.03, 0.05),

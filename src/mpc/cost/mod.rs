@@ -72,7 +72,12 @@ impl<'t, T: Real> Term<'t, T> {
     /// Its weight at a node.
     fn weight_at<'a>(&self, node: &Node<'_, 'a, T>) -> T {
         let weight = if node.is_last() { self.terminal } else { self.weight * node.dt_s };
-        weight * self.schedule.get(node.index).copied().unwrap_or(T::ONE)
+        weight * self.factor(node.index)
+    }
+
+    /// Its factor at a node.
+    fn factor(&self, node: usize) -> T {
+        self.schedule.get(node).copied().unwrap_or(T::ONE)
     }
 }
 
@@ -142,6 +147,9 @@ pub enum Residual<'t, T> {
         /// All controls; empty: zero.
         reference: &'t [T],
     },
+    /// (u − u before) / Δt, from the control applied when the plan starts on. Its neighbours in time enter the curvature
+    /// as a bound, so that no node needs to know another.
+    ControlRate,
     /// Position of a body or frame in the world.
     Position {
         /// Of what.
@@ -253,11 +261,29 @@ pub struct Node<'n, 'a, T> {
     pub v: &'n [T],
     /// Controls; empty at the end.
     pub u: &'n [T],
+    /// Controls before, and after with the duration of their step; those after are empty where there are none.
+    pub neighbours: Neighbours<'n, T>,
     /// The step that follows: kinematics and mass matrix at this state, contacts and impulses. At the end there are only
     /// kinematics and mass matrix.
     pub step: &'n Step<'a, T>,
     /// The step's derivatives, when the cost is expanded.
     pub derivatives: Option<&'n Derivatives<'a, T>>,
+}
+
+/// The controls of the steps before and after a node's own.
+#[derive(Clone, Copy, Debug)]
+pub struct Neighbours<'n, T> {
+    /// Of the step before; before the first, those applied when the plan starts.
+    pub before: &'n [T],
+    /// Of the step after; empty at the last one.
+    pub after: &'n [T],
+    /// Duration of that step.
+    pub dt_after_s: T,
+}
+
+impl<T: Real> Neighbours<'_, T> {
+    /// A node alone.
+    pub const NONE: Self = Self { before: &[], after: &[], dt_after_s: T::ZERO };
 }
 
 impl<T: Real> Node<'_, '_, T> {
@@ -297,6 +323,11 @@ pub(super) fn check<T: Real>(model: Model<'_, T>, terms: &[Term<'_, T>]) -> Resu
     Ok(())
 }
 
+/// Whether a term depends on the impulses of contacts.
+pub(super) fn needs_impulses<T: Real>(terms: &[Term<'_, T>]) -> bool {
+    terms.iter().any(|term| matches!(term.residual, Residual::NormalForce { .. }))
+}
+
 /// Hands all terms at a node to a sink; the share of each term is added to `parts`.
 pub(super) fn visit<T: Real, S: Sink<T>>(
     terms: &[Term<'_, T>],
@@ -310,7 +341,12 @@ pub(super) fn visit<T: Real, S: Sink<T>>(
             continue;
         }
         let before = sink.value();
-        visit_one(&term.residual, weight, node, sink)?;
+        if matches!(term.residual, Residual::ControlRate) {
+            let after = node.neighbours.dt_after_s * term.weight * term.factor(node.index + 1);
+            state::control_rate(node, weight, after, sink);
+        } else {
+            visit_one(&term.residual, weight, node, sink)?;
+        }
         *part += sink.value() - before;
     }
     Ok(())
@@ -326,6 +362,8 @@ fn visit_one<T: Real, S: Sink<T>>(
         Residual::Posture { dofs, reference } => state::posture(node, dofs, reference, weight, sink),
         Residual::Velocity { dofs, reference } => state::velocity(node, dofs, reference, weight, sink),
         Residual::Control { reference } => state::control(node, reference, weight, sink),
+        // It concerns two nodes: `visit` has seen to it.
+        Residual::ControlRate => Ok(()),
         Residual::Position { target, reference, axes } => {
             frame::position(node, target, reference.at(node.time_s), axes.map(|axis| axis * weight), sink)
         }

@@ -16,6 +16,8 @@ carved! {
         hessian: [T; d.variables_square()],
         /// Jacobian of the residual at hand.
         rows: [T; MOST_ROWS * padded(d.variables())],
+        /// Some residual depends on state and control at once.
+        coupled: (bool),
     }
 }
 
@@ -24,6 +26,7 @@ impl<T: Real> Quadratic<'_, T> {
     pub(in super::super) fn clear(&mut self) {
         self.gradient.fill(T::ZERO);
         self.hessian.fill(T::ZERO);
+        self.coupled = false;
     }
 
     fn variables(&self) -> usize {
@@ -40,6 +43,20 @@ impl<T: Real> Quadratic<'_, T> {
     pub(in super::super) fn parts_mut(&mut self) -> (&mut [T], MatMut<'_, T>) {
         let n = self.variables();
         (self.gradient, MatMut::with_stride(self.hessian, n, n, padded(n)))
+    }
+
+    /// Writes l_ux into `out`, nu × `states` with rows of `padded(states)`.
+    pub(in super::super) fn read_crossed(&self, states: usize, out: &mut [T]) {
+        if !self.coupled {
+            out.fill(T::ZERO);
+            return;
+        }
+        let h = self.hessian();
+        for (k, row) in out.chunks_exact_mut(padded(states)).enumerate() {
+            for (j, x) in row.iter_mut().enumerate().take(states) {
+                *x = h[(j, states + k)];
+            }
+        }
     }
 
     pub(super) fn rows_mut(&mut self, rows: usize, columns: usize) -> MatMut<'_, T> {
@@ -60,6 +77,7 @@ impl<T: Real> Quadratic<'_, T> {
     pub(super) fn add_rows(&mut self, residual: &[T], weights: &[T], columns: usize) {
         let stride = padded(self.variables());
         let columns = columns.min(self.variables());
+        self.coupled |= columns == self.variables();
         for ((row, &residual), &weight) in self.rows.chunks_exact(stride).zip(residual).zip(weights) {
             if weight == T::ZERO {
                 continue;

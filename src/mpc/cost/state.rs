@@ -82,3 +82,24 @@ pub(super) fn control<T: Real, S: Sink<T>>(
     }
     Ok(())
 }
+
+/// (u − u before) / Δt. The step after depends on u as well: its slope counts here, its value there. Along all controls
+/// the Hessian is tridiagonal; twice its diagonal, block by block, is an upper bound of it.
+pub(super) fn control_rate<T: Real, S: Sink<T>>(node: &Node<'_, '_, T>, weight: T, weight_after: T, sink: &mut S) {
+    let (first, beside, two) = (2 * node.model.nv(), &node.neighbours, T::from_f64(2.0));
+    let weight = weight / (node.dt_s * node.dt_s);
+    for (k, &u) in node.u.iter().enumerate() {
+        let (mut slope, mut curvature, mut value) = (T::ZERO, T::ZERO, T::ZERO);
+        if let Some(before) = beside.before.get(k) {
+            let change = u - *before;
+            (slope, curvature) = (weight * change, two * weight);
+            value = T::from_f64(0.5) * weight * change * change;
+        }
+        if let Some(after) = beside.after.get(k) {
+            let weight = weight_after / (beside.dt_after_s * beside.dt_after_s);
+            slope = weight.mul_add(u - *after, slope);
+            curvature = two.mul_add(weight, curvature);
+        }
+        sink.curve(first + k, value, slope, curvature);
+    }
+}

@@ -1,14 +1,17 @@
 //! Times saltus and its peers on the same robots and states, in turns, and prints the ratios: rigid-body algorithms with
-//! Pinocchio, the simulation step with MuJoCo, and how even our step is; or compares what the loaders make of the peers'
-//! robot files.
+//! Pinocchio, the simulation step and its derivatives with MuJoCo, how even our step is, and an iteration of the optimizer
+//! with Crocoddyl; or compares what the loaders make of the peers' robot files.
 //!
 //! `cargo xtask peers` prepares the environment, the C++ program and the states, then runs this.
 
+mod gradient;
 mod jitter;
 mod loaders;
+mod mpc;
 mod mujoco;
 mod ours;
 mod pinocchio;
+mod python;
 mod report;
 mod step;
 
@@ -29,8 +32,12 @@ enum Part {
     Dynamics,
     /// The simulation step, with MuJoCo.
     Step,
+    /// The Jacobian of the step, with MuJoCo's finite differences.
+    Gradient,
     /// How even the time of our step is.
     Jitter,
+    /// One iteration of the optimizer, with Crocoddyl.
+    Mpc,
 }
 
 /// Times saltus and its peers in turns; times of one run compare, times of two runs do not.
@@ -72,9 +79,19 @@ fn main() -> Result<()> {
         let row = step::time(&options.peers_dir, robot, options.rounds);
         report.step.push(row.with_context(|| format!("robot {robot}"))?);
     }
+    for robot in options.chosen(Part::Gradient, &step::ROBOTS) {
+        eprintln!("timing the gradient of {robot} ({} rounds)", options.rounds);
+        let row = gradient::time(&options.peers_dir, robot, options.rounds);
+        report.gradient.push(row.with_context(|| format!("robot {robot}"))?);
+    }
     for robot in options.chosen(Part::Jitter, &jitter::ROBOTS) {
         eprintln!("pushing {robot}");
         report.jitter.push(jitter::measure(robot).with_context(|| format!("robot {robot}"))?);
+    }
+    for robot in options.chosen(Part::Mpc, &mpc::ROBOTS) {
+        eprintln!("timing the optimizer on {robot} ({} rounds)", options.rounds);
+        let rows = mpc::time(&options.peers_dir, robot, options.rounds);
+        report.mpc.extend(rows.with_context(|| format!("robot {robot}"))?);
     }
     print(&options, &report)
 }
@@ -88,7 +105,8 @@ impl Options {
     }
 
     fn check_robots(&self) -> Result<()> {
-        let known: Vec<&str> = ROBOTS.iter().chain(&step::ROBOTS).chain(&jitter::ROBOTS).copied().collect();
+        let known: Vec<&str> =
+            ROBOTS.iter().chain(&step::ROBOTS).chain(&jitter::ROBOTS).chain(&mpc::ROBOTS).copied().collect();
         for name in &self.robots {
             ensure!(known.contains(&name.as_str()), "no robot \"{name}\"; those timed are {}", known.join(", "));
         }

@@ -1,12 +1,11 @@
-//! The MuJoCo side: a Python program that times `mj_step` in C, one answer for each line it is sent.
+//! The MuJoCo side: a Python program that times `mj_step` and `mjd_transitionFD` in C.
 
-use std::io::{BufRead, BufReader, Write};
-use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::path::Path;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
+
+use crate::python::Program;
 
 /// A robot that stands, in saltus' coordinates.
 #[derive(Deserialize)]
@@ -28,49 +27,24 @@ struct Time {
     us: f64,
 }
 
-/// A running program, ended when dropped.
-pub struct Peer {
-    child: Child,
-    requests: ChildStdin,
-    answers: BufReader<ChildStdout>,
-}
+/// The running program.
+pub struct Peer(Program);
 
 impl Peer {
     /// Starts the program on a robot of `models/`; returns it with the state that it settled in.
     pub fn start(peers_dir: &Path, robot: &str) -> Result<(Self, Settled)> {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-        let python = peers_dir.join("venv/bin/python");
-        let mut child = Command::new(&python)
-            .arg(root.join("tools/peers/mujoco_step.py"))
-            .arg(root.join("models").join(PathBuf::from(robot).with_extension("xml")))
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .with_context(|| format!("cannot start {}: `cargo xtask peers --env-only` makes it", python.display()))?;
-        let requests = child.stdin.take().context("the peer has no input")?;
-        let answers = BufReader::new(child.stdout.take().context("the peer has no output")?);
-        let mut peer = Self { child, requests, answers };
-        let settled = peer.answer()?;
-        Ok((peer, settled))
+        let mut program = Program::start(peers_dir, "venv", "mujoco_step.py", robot)?;
+        let settled = program.answer()?;
+        Ok((Self(program), settled))
     }
 
     /// Microseconds per step.
-    pub fn round(&mut self) -> Result<f64> {
-        writeln!(self.requests).context("the peer listens no more")?;
-        Ok(self.answer::<Time>()?.us)
+    pub fn step_us(&mut self) -> Result<f64> {
+        Ok(self.0.ask::<Time>("step")?.us)
     }
 
-    fn answer<A: DeserializeOwned>(&mut self) -> Result<A> {
-        let mut line = String::new();
-        self.answers.read_line(&mut line)?;
-        serde_json::from_str(&line).context("the peer's answer is not as expected; its output above says why")
-    }
-}
-
-impl Drop for Peer {
-    fn drop(&mut self) {
-        // It has nothing to lose, and an error here has no one to go to.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+    /// Microseconds per Jacobian of the step, by finite differences.
+    pub fn gradient_us(&mut self) -> Result<f64> {
+        Ok(self.0.ask::<Time>("gradient")?.us)
     }
 }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use crate::{jitter, step};
+use crate::{gradient, jitter, mpc, step};
 
 /// Microseconds per call.
 #[derive(Clone, Copy, Debug)]
@@ -41,8 +41,12 @@ pub struct Report {
     pub dynamics: Vec<Robot>,
     /// The simulation step against MuJoCo.
     pub step: Vec<step::Row>,
+    /// The derivatives of the step against MuJoCo.
+    pub gradient: Vec<gradient::Row>,
     /// How even the step is.
     pub jitter: Vec<jitter::Row>,
+    /// One iteration of the optimizer against Crocoddyl.
+    pub mpc: Vec<mpc::Row>,
 }
 
 /// One robot. The plain keys are those of the forward-dynamics derivatives; `algorithms` has all of them.
@@ -121,8 +125,14 @@ impl fmt::Display for Report {
         if !self.step.is_empty() {
             write_step(f, &self.step)?;
         }
+        if !self.gradient.is_empty() {
+            write_gradient(f, &self.gradient)?;
+        }
         if !self.jitter.is_empty() {
             write_jitter(f, &self.jitter)?;
+        }
+        if !self.mpc.is_empty() {
+            write_mpc(f, &self.mpc)?;
         }
         writeln!(f, "medians; ratios taken round by round; native: Pinocchio compiled for x86-64-v3")
     }
@@ -177,6 +187,38 @@ fn write_step(f: &mut fmt::Formatter<'_>, rows: &[step::Row]) -> fmt::Result {
     writeln!(f, "contacts: ours (MuJoCo's)\n")
 }
 
+fn write_gradient(f: &mut fmt::Formatter<'_>, rows: &[gradient::Row]) -> fmt::Result {
+    writeln!(
+        f,
+        "{:<16} {:>3} {:>8} {:>12} {:>9} {:>12} {:>14} {:>9} {:>12}",
+        "robot, gradient",
+        "nv",
+        "ours µs",
+        "our step µs",
+        "/ step",
+        "MuJoCo FD µs",
+        "MuJoCo step µs",
+        "/ FD",
+        "/ its step"
+    )?;
+    for row in rows {
+        writeln!(
+            f,
+            "{:<16} {:>3} {:>8.2} {:>12.2} {:>9.2} {:>12.1} {:>14.2} {:>9.4} {:>12.2}",
+            row.robot,
+            row.nv,
+            row.ours_us,
+            row.ours_step_us,
+            row.ratio_own_step,
+            row.mujoco_fd_us,
+            row.mujoco_step_us,
+            row.ratio_fd,
+            row.ratio_step
+        )?;
+    }
+    writeln!(f)
+}
+
 fn write_jitter(f: &mut fmt::Formatter<'_>, rows: &[jitter::Row]) -> fmt::Result {
     writeln!(
         f,
@@ -201,6 +243,41 @@ fn write_jitter(f: &mut fmt::Formatter<'_>, rows: &[jitter::Row]) -> fmt::Result
         writeln!(f, "at most {most_iterations} solver iterations; {not_converged} of {steps} steps not converged")?;
     }
     writeln!(f, "undisturbed: the fastest time of each step over several runs of the same rollout\n")
+}
+
+fn write_mpc(f: &mut fmt::Formatter<'_>, rows: &[mpc::Row]) -> fmt::Result {
+    writeln!(
+        f,
+        "{:<15} {:>3} {:>7} {:>9} {:>13} {:>6} {:>13} {:>17} {:>13} {:>6}",
+        "robot, mpc",
+        "nv",
+        "horizon",
+        "ours µs",
+        "Crocoddyl µs",
+        "ratio",
+        "of rounds",
+        "backward µs/node",
+        "Crocoddyl",
+        "ratio"
+    )?;
+    for row in rows {
+        let [least, most] = row.ratio_range;
+        writeln!(
+            f,
+            "{:<15} {:>3} {:>7} {:>9.1} {:>13.1} {:>6.2} {:>13} {:>17.2} {:>13.2} {:>6.2}",
+            format!("{}, {}", row.robot, row.situation),
+            row.nv,
+            row.horizon,
+            row.ours_us,
+            row.crocoddyl_us,
+            row.ratio,
+            format!("{least:.2} … {most:.2}"),
+            row.backward_us_per_node,
+            row.crocoddyl_backward_us_per_node,
+            row.backward_ratio
+        )?;
+    }
+    writeln!(f, "one iteration: linearization, backward pass, one trial; contacts found by us, given to Crocoddyl\n")
 }
 
 /// The middle value; NaN of nothing.

@@ -21,12 +21,12 @@ use crate::report::median;
 pub const ROBOTS: [&str; 6] = ["go1", "h1", "humanoid", "ur5", "half_cheetah", "atlas"];
 
 /// Room for contacts: feet, and what else may come near.
-const CONTACTS: usize = 32;
+pub const CONTACTS: usize = 32;
 /// As in `mujoco_step.py`: a window starts from the settled state and is short enough to stay there.
-const WINDOW_STEPS: usize = 100;
-const WINDOWS: usize = 11;
+pub const WINDOW_STEPS: usize = 100;
+pub const WINDOWS: usize = 11;
 /// Steps until our robot stands still: a soft ground lets it go with some penetration.
-const SETTLE_STEPS: usize = 1000;
+pub const SETTLE_STEPS: usize = 1000;
 /// What the stiff ground of one and the soft ground of the other may leave between the settled poses, rad or m.
 const AGREEMENT: f64 = 0.02;
 
@@ -59,14 +59,10 @@ pub fn time(peers_dir: &Path, robot: &str, rounds: u32) -> Result<Row> {
     let mut arena = Arena::new(&mut memory);
     let simulator = Simulator::new(model, StepSettings::with_dt(settled.dt_s), dims, &mut arena)?;
     let mut ours = Standing::settle(simulator, &settled)?;
-    let pose_difference = difference(model, &settled.q, ours.simulator.q())?;
-    ensure!(
-        pose_difference <= AGREEMENT,
-        "the settled poses are {pose_difference:.3} apart: the two sides would time different things"
-    );
+    let pose_difference = check_pose(model, &settled.q, ours.simulator.q())?;
     let mut turns = Vec::new();
     for _ in 0..rounds {
-        turns.push([ours.round()?, peer.round()?]);
+        turns.push([ours.round()?, peer.step_us()?]);
     }
     let over = |value: &dyn Fn(&[f64; 2]) -> f64| turns.iter().map(value).collect::<Vec<f64>>();
     let ratios = over(&|[ours, peer]| ours / peer);
@@ -136,8 +132,14 @@ impl<'m, 'a> Standing<'m, 'a> {
     }
 }
 
-fn difference(model: Model<'_, f64>, a: &[f64], b: &[f64]) -> Result<f64> {
+/// Largest difference between two settled configurations; an error if they are not the same pose.
+pub fn check_pose(model: Model<'_, f64>, a: &[f64], b: &[f64]) -> Result<f64> {
     let mut between = vec![0.0; model.nv()];
     configuration::difference(model, a, b, &mut between).context("the peer's state does not fit the model")?;
-    Ok(between.iter().fold(0.0, |largest: f64, x| largest.max(x.abs())))
+    let largest = between.iter().fold(0.0, |largest: f64, x| largest.max(x.abs()));
+    ensure!(
+        largest <= AGREEMENT,
+        "the settled poses are {largest:.3} apart: the two sides would time different things"
+    );
+    Ok(largest)
 }

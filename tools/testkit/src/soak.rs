@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use saltus::contact::{Newton, SolverStatus};
+use saltus::contact::SolverStatus;
 use saltus::dynamics::{self, Dynamics};
 use saltus::memory::{Arena, Block};
 use saltus::model::{Joint, Model, OwnedModel};
@@ -49,10 +49,10 @@ pub struct SoakReport {
 /// Throws a robot about for so many steps of 2 ms, with phases in which nothing drives it.
 pub fn soak<T: Real>(robot: &OwnedModel<f64>, steps: usize, seed: u64) -> SoakReport {
     let settings = StepSettings::<T>::default();
-    let Newton { iterations, path, .. } = settings.solver;
+    let bound = settings.solver.most_factorizations();
     let mut simulator = simulator(robot.cast::<T>(), settings);
     let model = simulator.model();
-    let mut report = SoakReport { iterations: (0, 3 * iterations + path.max_iterations), ..SoakReport::default() };
+    let mut report = SoakReport { iterations: (0, bound), ..SoakReport::default() };
     let mut ages = HashMap::new();
     let mut lasting = Vec::new();
     let mut controls = RandomControls::new(model, AMPLITUDES[0], seed);

@@ -1,0 +1,274 @@
+//! Contacts with what stands still, where all that moves is one body and the joints that carry it.
+//!
+//! Both changes are then linear in what joint k gives the body: its axis Sₖ, and its drift Ψ̇ₖ = V_λ(k) × Sₖ after the
+//! step. With Cₖ = C Sₖ the twist of the frame (see [`constraint_terms`](super::constraint_terms)),
+//!
+//! - ∂σ/∂qₖ = N Sₖ + A Ψ̇ₖ, with A the velocity at the point along the contact's axes and N = A (± [×V] − [U×] C),
+//! - ∂(Jᵀλ)ⱼ/∂qₖ = ± Sⱼ · (T Sₖ + [j carries k] Sₖ ×* W), with T Sₖ = (Cₖ − Sₖ) ×* W.
+//!
+//! T adds up over the points of a body. The last term is that of a wrench that moves with its body: it goes to the
+//! derivatives of inverse dynamics with the external ones.
+
+use nalgebra::Vector3;
+
+use super::Derivatives;
+use super::frame_motion::FrameMotion;
+use crate::collision::Contact;
+use crate::contact::reduced::Linear;
+use crate::contact::{Constraint, Source, tangents};
+use crate::model::{BodyId, Model};
+use crate::scalar::Real;
+use crate::spatial::vector::{cross, dot, scale_add};
+use crate::spatial::{Force, Motion};
+use crate::step::Step;
+
+/// The moving body of a contact with what stands still, and +1 if it is the second one, −1 if it is the first.
+pub(super) fn moving_side<T: Real>(model: Model<'_, T>, contact: &Contact<T>) -> Option<(BodyId, T)> {
+    let (a, b) = contact.bodies(model);
+    match (a.index(), b.index()) {
+        (0, 1..) => Some((b, T::ONE)),
+        (1.., 0) => Some((a, -T::ONE)),
+        _ => None,
+    }
+}
+
+/// Axes of a contact, and its wrench on the second side.
+pub(super) fn axes_and_wrench<T: Real>(
+    contact: &Contact<T>,
+    constraint: &Constraint<T>,
+    impulses: &[T],
+) -> ([Vector3<T>; 3], Force<T>) {
+    let (position, normal) = (contact.at.position, contact.at.normal);
+    let [x, y] = tangents(&normal);
+    let impulse = &impulses[constraint.rows()];
+    let force = x * impulse[0] + y * impulse[1] + normal * impulse[2];
+    ([x, y, normal], Force { linear: force, angular: cross(&position, &force) })
+}
+
+/// Wrenches on the bodies, each in its own frame: those from outside, and those of contacts with what stands still.
+pub(super) fn add_wrenches<T: Real>(model: Model<'_, T>, dt_s: T, work: &Step<'_, T>, out: &mut Derivatives<'_, T>) {
+    out.wrench.copy_from_slice(work.wrench);
+    let problem = work.assembly.problem();
+    let held = problem.constraints.iter().zip(&*out.linear).filter(|(c, _)| matches!(c.source, Source::Contact { .. }));
+    for ((constraint, linear), contact) in held.zip(work.collision.contacts()) {
+        if linear.unknowns(&constraint.law) == 0 {
+            continue;
+        }
+        let Some((body, sign)) = moving_side(model, contact) else { continue };
+        let (_, wrench) = axes_and_wrench(contact, constraint, work.impulses);
+        let placement = &work.dynamics.kinematics.placement[body.index()];
+        out.wrench[body.index() - 1] += placement.act_inverse_force(&(wrench * (sign / dt_s)));
+    }
+}
+
+/// T of a body, column by column, while its contacts are gone through.
+pub(super) struct Turning<T> {
+    body: BodyId,
+    columns: [Force<T>; 6],
+}
+
+impl<T: Real> Turning<T> {
+    /// Of a body that nothing touches yet.
+    pub fn new(body: BodyId) -> Self {
+        Self { body, columns: [Force::ZERO; 6] }
+    }
+
+    /// Whether it is that of `body`.
+    pub fn is_of(&self, body: BodyId) -> bool {
+        self.body == body
+    }
+}
+
+impl<T: Real<Plain = T>> Turning<T> {
+    /// Adds a point: its part of T, and its rows of R.
+    pub fn add(
+        &mut self,
+        model: Model<'_, T>,
+        work: &Step<'_, T>,
+        (constraint, linear, contact, sign): (&Constraint<T>, &Linear<T>, &Contact<T>, T),
+        motion: &FrameMotion<T>,
+        out: &mut Derivatives<'_, T>,
+    ) {
+        let (axes, wrench) = axes_and_wrench(contact, constraint, work.impulses);
+        let kinematics = &work.dynamics.kinematics;
+        let point = Point { axes, position: contact.at.position, sign };
+        let deviations = Deviations::of(motion, sign);
+        for (column, change) in self.columns.iter_mut().zip(deviations.turned(&wrench)) {
+            *column += change * sign;
+        }
+        let slopes = point.slopes(&deviations, &out.velocity_after[self.body.index()]);
+        let drift = core::mem::take(&mut out.drift_after);
+        self.add_rows(model, work, (constraint, linear), (&slopes, drift), out);
+        out.drift_after = drift;
+        let restitution = work.assembly.offset_slopes()[1][constraint.rows().end - 1];
+        if restitution > T::ZERO {
+            // What bounces has a share of the normal velocity before the step.
+            let mut slopes = point.slopes(&deviations, &kinematics.velocity[self.body.index()]);
+            for slope in &mut slopes {
+                *slope = [T::ZERO, T::ZERO, slope[2] * restitution, T::ZERO];
+            }
+            self.add_rows(model, work, (constraint, linear), (&slopes, kinematics.axis_drift), out);
+        }
+    }
+
+    /// ∂σ/∂q along the chain: N and A, column by column, and the drifts of the axes.
+    fn add_rows(
+        &self,
+        model: Model<'_, T>,
+        work: &Step<'_, T>,
+        (constraint, linear): (&Constraint<T>, &Linear<T>),
+        (slopes, drift): (&[[T; 4]; 12], &[Motion<T>]),
+        out: &mut Derivatives<'_, T>,
+    ) {
+        let n = linear.unknowns(&constraint.law);
+        let starts: [Option<usize>; 3] = core::array::from_fn(|i| if i < n { out.row_start(linear, i) } else { None });
+        if starts.iter().all(Option::is_none) {
+            return;
+        }
+        let Some(last) = model.body(self.body).map(|body| body.v_range().end - 1) else { return };
+        let slides = n == 2;
+        for dof in model.tree.runs(last).flatten() {
+            let (axis, drift) = (work.dynamics.kinematics.axis[dof].to_array(), drift[dof].to_array());
+            let mut sigma = [T::ZERO; 4];
+            for (slope, x) in slopes.iter().zip(axis.iter().chain(&drift)) {
+                sigma = core::array::from_fn(|lane| slope[lane].mul_add(*x, sigma[lane]));
+            }
+            if slides {
+                let given = sigma;
+                linear.equations(&constraint.law, &given[..3], &mut sigma[..n]);
+            } else {
+                sigma = sigma.map(|x| x * linear.stiffness);
+            }
+            for (start, x) in starts.iter().zip(sigma) {
+                if let Some(start) = start {
+                    out.rows[start + dof] += x;
+                }
+            }
+        }
+    }
+
+    /// Z ← Z − Sᵀ T S / Δt along the chain of the body. O(depth²).
+    pub fn finish(&self, model: Model<'_, T>, dt_s: T, work: &Step<'_, T>, out: &mut Derivatives<'_, T>) {
+        let (stride, axes) = (out.stride(), &*work.dynamics.kinematics.axis);
+        let Some(last) = model.body(self.body).map(|body| body.v_range().end - 1) else { return };
+        let columns = self.columns.map(|column| (column * (-T::ONE / dt_s)).to_array());
+        for row in model.tree.runs(last).flatten() {
+            // Sⱼᵀ T, then its products with the axes of the chain.
+            let axis = axes[row].to_array();
+            let left = columns.map(|column| six_dot(&axis, &column));
+            for run in model.tree.runs(last) {
+                let line = &mut out.velocity[row * stride..][run.clone()];
+                for (z, axis) in line.iter_mut().zip(&axes[run]) {
+                    *z += six_dot(&left, &axis.to_array());
+                }
+            }
+        }
+    }
+}
+
+#[inline(always)]
+fn six_dot<T: Real>(a: &[T; 6], b: &[T; 6]) -> T {
+    let mut sums = [a[0] * b[0], a[1] * b[1]];
+    for k in [2, 4] {
+        sums = [a[k].mul_add(b[k], sums[0]), a[k + 1].mul_add(b[k + 1], sums[1])];
+    }
+    sums[0] + sums[1]
+}
+
+/// Where a contact measures velocities.
+struct Point<T> {
+    axes: [Vector3<T>; 3],
+    position: Vector3<T>,
+    sign: T,
+}
+
+impl<T: Real<Plain = T>> Point<T> {
+    /// Six columns of N and of A, for a body with velocity `velocity`; the other side stands still.
+    #[inline(always)]
+    fn slopes(&self, deviations: &Deviations<T>, velocity: &Motion<T>) -> [[T; 4]; 12] {
+        let mut slopes = [[T::ZERO; 4]; 12];
+        for (slope, change) in slopes.iter_mut().zip(deviations.carried(&(*velocity * -self.sign))) {
+            *slope = self.measure(&change.velocity_at(&self.position));
+        }
+        let arms = self.axes.map(|axis| cross(&self.position, &axis) * self.sign);
+        for k in 0..3 {
+            slopes[6 + k] = [self.axes[0][k], self.axes[1][k], self.axes[2][k], T::ZERO].map(|x| x * self.sign);
+            slopes[9 + k] = [arms[0][k], arms[1][k], arms[2][k], T::ZERO];
+        }
+        slopes
+    }
+
+    /// Along the axes.
+    #[inline(always)]
+    fn measure(&self, velocity: &Vector3<T>) -> [T; 4] {
+        let [x, y, z] = &self.axes;
+        [dot(x, velocity), dot(y, velocity), dot(z, velocity), T::ZERO]
+    }
+}
+
+/// C − 1: how the frame of a contact moves otherwise than the body, per unit of the body's motion.
+enum Deviations<T> {
+    /// On a plane that stands still: a translation leaves the frame behind along the normal alone.
+    OnPlane { normal: Vector3<T>, turns: [Motion<T>; 3] },
+    /// Any.
+    Curved([Motion<T>; 6]),
+}
+
+impl<T: Real<Plain = T>> Deviations<T> {
+    /// Of the moving side: the second if `sign` is above zero.
+    #[inline(always)]
+    fn of(motion: &FrameMotion<T>, sign: T) -> Self {
+        match motion {
+            FrameMotion::OnPlane { center, normal, second } if *second == (sign < T::ZERO) => {
+                let turns = core::array::from_fn(|k| {
+                    let axis = unit::<T>(k).linear;
+                    let arm = cross(&axis, center);
+                    Motion { linear: scale_add(normal, -dot(normal, &arm), &arm), angular: -axis }
+                });
+                Self::OnPlane { normal: *normal, turns }
+            }
+            _ => {
+                let mut all = [Motion::ZERO; 6];
+                for (i, deviation) in all.iter_mut().enumerate() {
+                    let relative = motion.of_second(&unit(i));
+                    *deviation = if sign > T::ZERO { relative - unit(i) } else { -relative };
+                }
+                Self::Curved(all)
+            }
+        }
+    }
+
+    /// What each of them does to a wrench.
+    #[inline(always)]
+    fn turned(&self, wrench: &Force<T>) -> [Force<T>; 6] {
+        match self {
+            Self::OnPlane { normal, turns } => {
+                let arm = cross(normal, &wrench.linear);
+                let left = |k: usize| Force { linear: Vector3::repeat(T::ZERO), angular: arm * -normal[k] };
+                let [x, y, z] = turns.map(|turn| turn.cross_force(wrench));
+                [left(0), left(1), left(2), x, y, z]
+            }
+            Self::Curved(all) => all.map(|deviation| deviation.cross_force(wrench)),
+        }
+    }
+
+    /// What each of them does to a motion.
+    #[inline(always)]
+    fn carried(&self, motion: &Motion<T>) -> [Motion<T>; 6] {
+        match self {
+            Self::OnPlane { normal, turns } => {
+                let swept = cross(normal, &motion.angular);
+                let left = |k: usize| Motion { linear: swept * -normal[k], angular: Vector3::repeat(T::ZERO) };
+                let [x, y, z] = turns.map(|turn| turn.cross(motion));
+                [left(0), left(1), left(2), x, y, z]
+            }
+            Self::Curved(all) => all.map(|deviation| deviation.cross(motion)),
+        }
+    }
+}
+
+/// The motion whose component `i` is one.
+#[inline(always)]
+fn unit<T: Real>(i: usize) -> Motion<T> {
+    Motion::from_array(core::array::from_fn(|k| if k == i { T::ONE } else { T::ZERO }))
+}
