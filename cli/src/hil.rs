@@ -156,8 +156,8 @@ fn figures(elf: &Elf, outcome: &Outcome) -> Figures {
         ("instructions_p50", outcome.instructions_p50),
         ("instructions_max", outcome.instructions_max),
         ("tick_instructions_max", outcome.tick_instructions_max),
-        ("main_stack_bytes", u64::from(outcome.stack_bytes[0])),
-        ("handler_stack_bytes", u64::from(outcome.stack_bytes[1])),
+        ("main_stack_bytes", u64::from(outcome.main_stack_bytes)),
+        ("handler_stack_bytes", u64::from(outcome.handler_stack_bytes)),
         ("ram_bytes", elf.ram_bytes),
         ("flash_bytes", elf.flash_bytes),
         ("panic_sites", elf.panic_count() as u64),
@@ -196,8 +196,8 @@ impl Report {
         line("instructions of the worst tick", self.outcome.tick_instructions_max);
         line("RAM, bytes", self.ram_bytes);
         line("flash, bytes", self.flash_bytes);
-        line("stack of the solver, bytes", u64::from(self.outcome.stack_bytes[0]));
-        line("stack of interrupts, bytes", u64::from(self.outcome.stack_bytes[1]));
+        line("stack of the solver, bytes", u64::from(self.outcome.main_stack_bytes));
+        line("stack of interrupts, bytes", u64::from(self.outcome.handler_stack_bytes));
         line("panic call sites", self.panic_sites as u64);
         println!("  the same bits as on the host: {}", if self.outcome.bit_exact { "yes" } else { "NO" });
         println!("  ticks by mode: {:?}", self.outcome.modes);

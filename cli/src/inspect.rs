@@ -47,6 +47,7 @@ struct Report {
     actuators: Vec<Actuator>,
     keyframes: Vec<String>,
     arena_bytes: ArenaBytes,
+    images: Vec<ImageBytes>,
     warnings: Vec<String>,
 }
 
@@ -98,6 +99,14 @@ struct ArenaBytes {
     terms: usize,
     f32: WorkspaceBytes,
     f64: WorkspaceBytes,
+}
+
+/// A Cortex-M7 image that controls this robot.
+#[derive(Serialize)]
+struct ImageBytes {
+    scenario: &'static str,
+    /// Predicted from the sizes of the robot and its plan, stacks included.
+    ram_bytes: usize,
 }
 
 /// Step and simulator contain what stands before them; the optimizer contains the step.
@@ -163,6 +172,11 @@ impl Report {
                 f32: WorkspaceBytes::of::<f32>(dims),
                 f64: WorkspaceBytes::of::<f64>(dims),
             },
+            images: saltus_control::ALL
+                .iter()
+                .filter(|scenario| scenario.robot.name == options.robot.name())
+                .map(|scenario| ImageBytes { scenario: scenario.name(), ram_bytes: scenario.image_ram_bytes() })
+                .collect(),
             warnings,
         }
     }
@@ -213,6 +227,9 @@ impl Report {
         println!("{:<33} {:>10} {:>10}", "simulator, with both", f32.simulator, f64.simulator);
         println!("{:<33} {:>10} {:>10}", "optimizer, with the step", f32.mpc, f64.mpc);
         println!("({horizon} steps ahead, room for {terms} terms: --horizon, --terms)");
+        for image in &self.images {
+            println!("{:<33} {:>10}", format!("RAM of the image {}", image.scenario), image.ram_bytes);
+        }
     }
 }
 

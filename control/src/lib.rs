@@ -11,5 +11,7 @@ mod scenario;
 mod tick;
 
 pub use planner::Planner;
-pub use scenario::{ALL, CARTPOLE_SWINGUP, GO1_PUSH, GO1_STAND, HOPPER_HOP, QUADROTOR_TAKEOFF, Scenario, find};
+pub use scenario::{
+    ALL, CARTPOLE_SWINGUP, GO1_PUSH, GO1_STAND, HOPPER_HOP, QUADROTOR_TAKEOFF, STACK_ROOM_BYTES, Scenario, find,
+};
 pub use tick::{FRAME_BYTES, TickLoop, Ticked};

@@ -5,6 +5,7 @@ use saltus::step::StepDims;
 
 macro_rules! baked {
     ($($name:ident: $contacts:literal, $about:literal;)*) => {$(
+        #[allow(clippy::approx_constant, dead_code)] // Numbers as they were baked; not every robot needs all of them.
         mod $name {
             include!(concat!(env!("OUT_DIR"), "/", stringify!($name), ".rs"));
         }

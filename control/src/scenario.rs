@@ -25,11 +25,14 @@ pub struct Scenario {
     pub trials: u16,
     /// Where a solve starts.
     pub start: Start,
+    /// Error of the plan's impulses over the largest of them, at which their solver stops.
+    pub contact_tolerance: f32,
 }
 
-/// Error of the plan's impulses over the largest of them. The plan is renewed many times before it shows, and tighter
-/// ones cost several factorizations a node.
-const CONTACT_TOLERANCE: f32 = 1e-3;
+/// Room for the stacks, as `memory.x` has it.
+pub const STACK_ROOM_BYTES: usize = 72 * 1024;
+/// Buffers of the control loop on the board, and its log.
+const FIRMWARE_BYTES: usize = 4096;
 
 /// A pole is swung up.
 pub const CARTPOLE_SWINGUP: Scenario = Scenario {
@@ -37,8 +40,10 @@ pub const CARTPOLE_SWINGUP: Scenario = Scenario {
     robot: robots::cartpole,
     tick_us: 2000,
     solve_ticks: 5,
-    trials: 1,
+    trials: 2,
     start: Start::Gaps,
+    // The plan is renewed many times before it shows, and tighter ones cost several factorizations a node.
+    contact_tolerance: 1e-3,
 };
 
 /// A leg hops.
@@ -46,7 +51,9 @@ pub const HOPPER_HOP: Scenario = Scenario {
     task: saltus_scenarios::Scenario::HopperHop,
     robot: robots::hopper,
     solve_ticks: 10,
-    trials: 5,
+    trials: 2,
+    start: Start::Rollout,
+    contact_tolerance: 1e-2,
     ..CARTPOLE_SWINGUP
 };
 
@@ -63,7 +70,7 @@ pub const QUADROTOR_TAKEOFF: Scenario = Scenario {
 pub const GO1_STAND: Scenario = Scenario {
     task: saltus_scenarios::Scenario::Go1Stand,
     robot: robots::go1,
-    solve_ticks: 25,
+    solve_ticks: 35,
     trials: 2,
     ..CARTPOLE_SWINGUP
 };
@@ -113,11 +120,16 @@ impl Scenario {
         self.blocks() * BLOCK_BYTES
     }
 
+    /// RAM of its image: memory of the controller, room for the stacks, and what the firmware itself holds.
+    pub const fn image_ram_bytes(&self) -> usize {
+        self.bytes() + STACK_ROOM_BYTES + FIRMWARE_BYTES
+    }
+
     /// How the solver works: one iteration from the old plan, with as little time on contacts as serves.
     pub fn mpc_settings(&self) -> MpcSettings<f32> {
         let mut settings = self.task.settings::<f32>();
         settings.step.solver = Newton {
-            tolerance: CONTACT_TOLERANCE,
+            tolerance: self.contact_tolerance,
             iterations: 4,
             path: CentralPath { max_iterations: 10, ..CentralPath::default() },
             ..Newton::default()

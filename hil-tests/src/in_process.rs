@@ -43,12 +43,11 @@ impl Target for InProcess {
         }
         let now = Nanos(u64::from(self.tick) * u64::from(self.scenario.tick_us) * 1000);
         let frame = self.tick_loop.tick(window, &mut self.plan, (self.figures, 0), now).frame?.to_vec();
-        if self.tick % self.scenario.solve_ticks == 0 && self.busy_until.is_none() {
-            if let Some(Measured { time, q, v }) = self.tick_loop.state() {
-                let report = self.planner.solve(Measured { time, q, v }, &Stopped(Nanos(0)));
-                self.figures.status = report.map_or(u8::MAX, |report| report.status as u8);
-                self.busy_until = Some(self.tick + self.latency_ticks);
-            }
+        let due = self.tick.is_multiple_of(self.scenario.solve_ticks) && self.busy_until.is_none();
+        if let Some(Measured { time, q, v }) = self.tick_loop.state().filter(|_| due) {
+            let report = self.planner.solve(Measured { time, q, v }, &Stopped(Nanos(0)));
+            self.figures.status = report.map_or(u8::MAX, |report| report.status as u8);
+            self.busy_until = Some(self.tick + self.latency_ticks);
         }
         self.tick += 1;
         Ok(frame)

@@ -49,8 +49,12 @@ pub struct Outcome {
     pub stages: BTreeMap<&'static str, u64>,
     /// Of the worst tick, from the interrupt to its end.
     pub tick_instructions_max: u64,
-    /// The most that the stacks held, bytes: of the main loop and of interrupts.
-    pub stack_bytes: [u32; 2],
+    /// The most that the two stacks held, bytes.
+    pub stack_bytes: u32,
+    /// Of that, the solver's.
+    pub main_stack_bytes: u32,
+    /// And that of interrupts.
+    pub handler_stack_bytes: u32,
     /// Whether every frame of the target equals the host's computation bit for bit.
     pub bit_exact: bool,
     /// Where they differ first, if they do.
@@ -272,7 +276,9 @@ impl<'s> Session<'s> {
             instructions_max: instructions(totals.last().copied().unwrap_or(0)),
             stages: STAGES.into_iter().enumerate().map(|(k, name)| (name, instructions(worst(k)))).collect(),
             tick_instructions_max: instructions(self.worst_tick),
-            stack_bytes: [summary.main_stack_bytes, summary.handler_stack_bytes],
+            stack_bytes: summary.main_stack_bytes + summary.handler_stack_bytes,
+            main_stack_bytes: summary.main_stack_bytes,
+            handler_stack_bytes: summary.handler_stack_bytes,
             bit_exact: self.first_difference.is_none(),
             first_difference: self.first_difference,
             faults: Faults {

@@ -107,8 +107,10 @@ impl Qemu {
     /// Runs an image that prints and ends by itself: its text and exit code.
     pub fn run(image: &Image, shift: u32, limit: Duration) -> Result<Finished> {
         let folder = new_folder()?;
-        let output = File::create(folder.join("stdout"))?;
-        let child = command(image, shift, &folder).stdout(output).spawn().with_context(missing)?;
+        // What an image prints comes out of the emulator's stderr.
+        let output = File::create(folder.join("output"))?;
+        let mut command = command(image, shift, &folder);
+        let child = command.stdout(output.try_clone()?).stderr(output).spawn().with_context(missing)?;
         let mut qemu = Self { child, windows: None, folder, shift };
         let start = Instant::now();
         let code = loop {
@@ -118,7 +120,7 @@ impl Qemu {
             ensure!(start.elapsed() < limit, "{} did not end within {} s", image.name, limit.as_secs());
             std::thread::sleep(Duration::from_millis(5));
         };
-        let text = std::fs::read_to_string(qemu.folder.join("stdout"))?;
+        let text = std::fs::read_to_string(qemu.folder.join("output"))?;
         Ok(Finished { text, code, log: qemu.log() })
     }
 

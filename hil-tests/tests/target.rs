@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use saltus_control::{ALL, CARTPOLE_SWINGUP, GO1_STAND, QUADROTOR_TAKEOFF, Scenario};
+use saltus_control::{ALL, CARTPOLE_SWINGUP, GO1_STAND, QUADROTOR_TAKEOFF, STACK_ROOM_BYTES, Scenario};
 use saltus_hil_tests::faults::Rates;
 use saltus_hil_tests::image::Image;
 use saltus_hil_tests::run::{Outcome, RunOptions, run};
@@ -37,13 +37,15 @@ fn every_image_fits_the_part_and_has_no_heap() {
 }
 
 #[test]
-fn the_memory_of_a_controller_is_known_to_two_per_cent_before_it_is_built() {
-    /// What the image has beside the controller's own memory and the room for stacks: buffers of the loop, the log.
-    const AROUND: u64 = 4096;
-    let elf = Image::build(GO1_STAND.name()).unwrap().elf().unwrap();
-    let predicted = GO1_STAND.bytes() as u64 + elf.stack_room_bytes + AROUND;
-    let error = (predicted as f64 / elf.ram_bytes as f64 - 1.0).abs();
-    assert!(error < 0.02, "predicted {predicted}, is {}", elf.ram_bytes);
+fn the_memory_of_an_image_is_known_to_two_per_cent_before_it_is_built() {
+    for scenario in ALL {
+        let elf = Image::build(scenario.name()).unwrap().elf().unwrap();
+        assert_eq!(elf.stack_room_bytes, STACK_ROOM_BYTES as u64);
+        let predicted = scenario.image_ram_bytes();
+        let error = (predicted as f64 / elf.ram_bytes as f64 - 1.0).abs();
+        println!("{:<20} predicted {predicted}, is {}", scenario.name(), elf.ram_bytes);
+        assert!(error < 0.02, "{}: predicted {predicted}, is {}", scenario.name(), elf.ram_bytes);
+    }
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Fuzzing the readers: no text may make them panic, hang or allocate without bound.
+//! Fuzzing the readers and the link: no input may make them panic, hang or allocate without bound.
 
 use anyhow::{Context, Result};
 use clap::Args;
@@ -6,7 +6,7 @@ use clap::Args;
 use crate::process::{command, must_succeed, probe, root};
 
 /// One target per format, in `fuzz/fuzz_targets`.
-const TARGETS: [&str; 2] = ["urdf", "mjcf"];
+const TARGETS: [&str; 3] = ["urdf", "mjcf", "link"];
 
 /// How long to fuzz.
 #[derive(Args)]
@@ -24,7 +24,7 @@ pub fn run(options: &Options) -> Result<()> {
         must_succeed(command("cargo").args(["install", "cargo-fuzz", "--locked"]))?;
     }
     for target in TARGETS {
-        eprintln!("fuzzing the {target} reader for {} s", options.seconds);
+        eprintln!("fuzzing {target} for {} s", options.seconds);
         let limit = format!("-max_total_time={}", options.seconds);
         let mut fuzz = command("cargo");
         fuzz.args(["+nightly", "fuzz", "run", target, "--", &limit, "-timeout=10", "-rss_limit_mb=2048"]);

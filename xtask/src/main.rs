@@ -55,7 +55,7 @@ enum Chore {
     Peers(peers::Options),
     /// Measure what a step costs against the number of contacts and of bodies, and draw it into docs/.
     Plots,
-    /// Fuzz the URDF and MJCF readers, a minute each.
+    /// Fuzz the URDF and MJCF readers and the link, a minute each.
     ///
     /// Needs a nightly compiler; installs cargo-fuzz when it is missing.
     Fuzz(fuzz::Options),

@@ -28,13 +28,20 @@ enum Build {
     Target { arguments: &'static [&'static str], libraries: &'static str },
     /// These robots, built-in or files, baked and built for the Cortex-M7.
     Baked { robots: &'static [&'static str] },
+    /// `saltus hil` of a scenario.
+    Hil { scenario: &'static str },
 }
 
 const fn host(arguments: &'static [&'static str]) -> Build {
     Build::Host { arguments, rustdocflags: None }
 }
 
-const STEPS: [Step; 9] = [
+/// `saltus hil` of a scenario.
+const fn hil(scenario: &'static str) -> Build {
+    Build::Hil { scenario }
+}
+
+const STEPS: [Step; 11] = [
     Step {
         name: "format",
         about: "rustfmt has nothing to change",
@@ -115,6 +122,36 @@ const STEPS: [Step; 9] = [
         }],
     },
     Step {
+        name: "hil",
+        about: "images on the emulated Cortex-M7: faults, panics, stack overruns, sizes, the same bits and counts",
+        needs: &[Need::Target, Need::Emulator],
+        file: Some("hil-tests/tests/target.rs"),
+        builds: &[host(&[
+            "test",
+            "--release",
+            "--package",
+            "saltus-hil-tests",
+            "--features",
+            "target",
+            "--test",
+            "target",
+        ])],
+    },
+    Step {
+        name: "figures",
+        about: "every scenario on the target, with the stored counts of instructions and sizes",
+        needs: &[Need::Target, Need::Emulator],
+        file: None,
+        builds: &[
+            hil("bench"),
+            hil("cartpole-swingup"),
+            hil("hopper-hop"),
+            hil("quadrotor-takeoff"),
+            hil("go1-stand"),
+            hil("go1-push"),
+        ],
+    },
+    Step {
         name: "examples",
         about: "every example builds in release",
         needs: &[],
@@ -186,6 +223,9 @@ fn run_builds(step: &Step) -> Result<(Counts, bool)> {
             }
             Build::Target { arguments, libraries } => stream(&mut toolchain::cargo_for_target(arguments, libraries)?),
             Build::Baked { robots } => baked::build(robots),
+            Build::Hil { scenario } => {
+                stream(cargo().args(["run", "--release", "--package", "saltus-cli", "--", "hil", scenario]))
+            }
         }?;
         tests = tests + Counts::in_output(&finished.stdout);
         success &= finished.success;
