@@ -72,8 +72,8 @@ const fn tuning(scenario: Scenario) -> &'static Tuning {
 
 pub fn settings<T: Real>(scenario: Scenario) -> MpcSettings<T> {
     let (real, tuning) = (T::from_f64, tuning(scenario));
-    let mut settings = MpcSettings::default();
-    settings.spacing = Spacing { first_s: real(tuning.first_s), growth: real(tuning.growth) };
+    let spacing = Spacing { first_s: real(tuning.first_s), growth: real(tuning.growth) };
+    let mut settings = MpcSettings { spacing, ..MpcSettings::default() };
     settings.step.gradient = Gradient::Exact;
     settings.max_iterations = tuning.iterations;
     settings
