@@ -147,7 +147,8 @@ fn solve_forever(
             elapsed: board::counter_ticks().wrapping_sub(wall),
             stages: report.as_ref().map_or([0; 6], |report| {
                 let times = &report.times;
-                [times.rollout, times.step, times.derivatives, times.cost, times.backward, times.line_search].map(|x| x as u32)
+                [times.rollout, times.step, times.derivatives, times.cost, times.backward, times.line_search]
+                    .map(|x| x as u32)
             }),
             status: report.map_or(u8::MAX, |report| report.status as u8),
         };

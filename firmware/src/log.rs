@@ -14,6 +14,8 @@ static TAKEN: AtomicBool = AtomicBool::new(false);
 static mut ENCODER: Encoder = Encoder::new();
 static mut RESTORE: RestoreState = RestoreState::invalid();
 
+// The references are made through raw pointers, as statics that change ask for.
+#[allow(clippy::deref_addrof)]
 // SAFETY: `acquire` and `release` bracket every other call, by the contract of the trait; in between, interrupts are off
 // and the flag refuses a second entry, so the two statics have one user at a time.
 unsafe impl Logger for Uart {

@@ -15,9 +15,9 @@ use saltus::derivatives::{Derivatives, differentiate};
 use saltus::dynamics;
 use saltus::memory::{Arena, Block};
 use saltus::step::{NextState, Step, StepError, StepInput, StepSettings, step};
+use saltus_control::robots::{self, Robot};
 use saltus_firmware::once::Once;
 use saltus_firmware::{board, stacks};
-use saltus_control::robots::{self, Robot};
 
 /// Largest configuration and velocity.
 const LARGEST: usize = 19;
@@ -79,8 +79,7 @@ fn count(robot: &Robot, memory: &mut [Block]) -> Result<(), Failed> {
     let rest = model.keyframe(0).ok_or(Failed)?;
     let (mut q, mut v, mut q_next, mut v_next) = ([0.0; LARGEST], [0.0; LARGEST], [0.0; LARGEST], [0.0; LARGEST]);
     let (q, v) = (q.get_mut(..model.nq()).ok_or(Failed)?, v.get_mut(..model.nv()).ok_or(Failed)?);
-    let (q_next, v_next) =
-        (q_next.get_mut(..model.nq()).ok_or(Failed)?, v_next.get_mut(..model.nv()).ok_or(Failed)?);
+    let (q_next, v_next) = (q_next.get_mut(..model.nq()).ok_or(Failed)?, v_next.get_mut(..model.nv()).ok_or(Failed)?);
     q.copy_from_slice(rest.q);
     v.copy_from_slice(rest.v);
     for _ in 0..SETTLE_STEPS {
