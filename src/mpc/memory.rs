@@ -27,6 +27,8 @@ carved! {
         pub feedforward: [T; d.horizon * d.step.controls],
         /// f(x, u) ⊖ x⁺ at each node; at the first one, from the plan to the measured state. nodes × 2nv.
         pub gap: [T; d.nodes() * d.state()],
+        /// Controls of a plan that starts afresh, nu.
+        pub idle: [T; d.step.controls],
         /// Planned controls of the moment when the plan starts, nu.
         pub applied: [T; d.step.controls],
         /// A force on each degree of freedom that the model does not know of.

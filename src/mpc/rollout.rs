@@ -12,12 +12,22 @@ use crate::scalar::Real;
 use crate::step::step_watched;
 
 impl<T: Real<Plain = T>, S: Solver<T> + Copy, C: Clock> Pass<'_, '_, '_, T, S, C> {
-    /// Follows the committed policy from the measured state into the candidate; the cost of what comes out.
+    /// Follows the committed policy, or idle controls where there is none, from the measured state into the candidate; the
+    /// cost of what comes out.
     pub fn follow_policy(&mut self) -> Result<T, Halt> {
         let shift_s: T = self.now.seconds_since(self.memory.committed.start);
-        self.start_candidate()?;
+        self.start_candidate();
+        if self.fresh {
+            self.memory.warm.clear();
+        }
         for k in 0..self.horizon() {
             let m = &mut *self.memory;
+            if self.fresh {
+                m.candidate.u_mut(k).copy_from_slice(m.idle);
+                m.candidate.gain_mut(k).fill(T::ZERO);
+                self.advance(k)?;
+                continue;
+            }
             let time_s = shift_s + m.candidate.time_s(k);
             let (q, v, u) = node_mut(&mut m.candidate, k);
             m.committed.mean_control(self.model, time_s, (q, v), u, &mut m.policy)?;
@@ -31,7 +41,7 @@ impl<T: Real<Plain = T>, S: Solver<T> + Copy, C: Clock> Pass<'_, '_, '_, T, S, C
 
     /// Tries `length` of the step that the backward pass asked for; the cost of what comes out.
     pub fn try_step(&mut self, length: T) -> Result<T, Halt> {
-        self.start_candidate()?;
+        self.start_candidate();
         for k in 0..self.horizon() {
             let m = &mut *self.memory;
             let nv = self.model.nv();
@@ -58,7 +68,7 @@ impl<T: Real<Plain = T>, S: Solver<T> + Copy, C: Clock> Pass<'_, '_, '_, T, S, C
     }
 
     /// Puts the measured state, and the time grid, into the candidate.
-    fn start_candidate(&mut self) -> Result<(), Halt> {
+    pub fn start_candidate(&mut self) {
         let m = &mut *self.memory;
         m.trial_parts.fill(T::ZERO);
         m.candidate.start = self.now;
@@ -73,7 +83,6 @@ impl<T: Real<Plain = T>, S: Solver<T> + Copy, C: Clock> Pass<'_, '_, '_, T, S, C
         m.candidate.v_mut(0).copy_from_slice(self.measured.v);
         self.trial_cost = T::ZERO;
         self.trial_dropped = 0;
-        Ok(())
     }
 
     /// One step of the candidate from node `k` to the next, and the cost of node `k`.

@@ -10,7 +10,7 @@ use crate::derivatives::differentiate;
 use crate::dynamics::DynamicsError;
 use crate::input::{InputError, check_length};
 use crate::memory::{Arena, ArenaTooSmall};
-use crate::model::Model;
+use crate::model::{Model, configuration};
 use crate::scalar::Real;
 use crate::step::{NextState, StepError, StepInput, StepSettings, step};
 
@@ -69,14 +69,16 @@ impl<T: Real> Mpc<'_, '_, T> {
 }
 
 impl<'m, 'a, T: Real<Plain = T>, S: Solver<T> + Copy> Mpc<'m, 'a, T, S> {
-    /// An optimizer without a plan.
+    /// An optimizer without a plan: until the first solve, its policy is no control at all.
     pub fn new(
         model: Model<'m, T>,
         settings: MpcSettings<T, S>,
         dims: MpcDims,
         arena: &mut Arena<'a>,
     ) -> Result<Self, ArenaTooSmall> {
-        Ok(Self { model, settings, memory: Memory::carve(arena, dims)?, fresh: true })
+        let mut mpc = Self { model, settings, memory: Memory::carve(arena, dims)?, fresh: true };
+        mpc.forget();
+        Ok(mpc)
     }
 
     /// The plan: always the last one that was worth keeping.
@@ -94,16 +96,28 @@ impl<'m, 'a, T: Real<Plain = T>, S: Solver<T> + Copy> Mpc<'m, 'a, T, S> {
         self.model
     }
 
-    /// Forgets the plan: the next solve starts from `control` at every node, and from the state measured then.
+    /// Forgets the plan: until the next solve the policy is `control` alone, and that solve starts from it at every node.
     pub fn reset(&mut self, control: &[T]) -> Result<(), InputError> {
         check_length("control", self.model.nu(), control.len())?;
-        for u in self.memory.committed.u.chunks_exact_mut(control.len().max(1)) {
-            u.copy_from_slice(control);
-        }
-        self.memory.committed.gain.fill(T::ZERO);
-        self.memory.warm.clear();
-        self.fresh = true;
+        self.memory.idle.copy_from_slice(control);
+        self.forget();
         Ok(())
+    }
+
+    /// A plan of idle controls without feedback, in a configuration that is one.
+    fn forget(&mut self) {
+        let m = &mut self.memory;
+        for k in 0..m.committed.time_s.len() {
+            // Dimensions of another model are found out by the first solve.
+            let _ = configuration::neutral(self.model, m.committed.q_mut(k));
+        }
+        m.committed.v.fill(T::ZERO);
+        m.committed.gain.fill(T::ZERO);
+        for u in m.committed.u.chunks_exact_mut(m.idle.len().max(1)) {
+            u.copy_from_slice(m.idle);
+        }
+        m.warm.clear();
+        self.fresh = true;
     }
 
     /// Sets a force on each degree of freedom that plans count on beside the model's own, as an
@@ -130,9 +144,6 @@ impl<'m, 'a, T: Real<Plain = T>, S: Solver<T> + Copy> Mpc<'m, 'a, T, S> {
             return Ok(Report { status: Status::DeadlineReached, ..Report::default() });
         }
         self.set_spacing();
-        if self.fresh {
-            self.start_fresh(&measured);
-        }
         let mut pass = Pass {
             model: self.model,
             settings: &self.settings,
@@ -143,6 +154,7 @@ impl<'m, 'a, T: Real<Plain = T>, S: Solver<T> + Copy> Mpc<'m, 'a, T, S> {
             deadline: budget.deadline,
             now: measured.time,
             task_time_s: measured.time.seconds_since(task.start),
+            fresh: self.fresh,
             trial_cost: T::ZERO,
             trial_dropped: 0,
             report: Report::default(),
@@ -159,8 +171,7 @@ impl<'m, 'a, T: Real<Plain = T>, S: Solver<T> + Copy> Mpc<'m, 'a, T, S> {
             report.status = Status::ContactCapacity;
         }
         // A plan that led astray is no start for the next one.
-        let unfinished = report.status == Status::DeadlineReached && report.step_length == T::ZERO;
-        self.fresh = report.status == Status::Diverged || (self.fresh && unfinished);
+        self.fresh = pass.fresh || report.status == Status::Diverged;
         report.times.total = budget.clock.now().since(began);
         Ok(report)
     }
@@ -228,18 +239,6 @@ impl<'m, 'a, T: Real<Plain = T>, S: Solver<T> + Copy> Mpc<'m, 'a, T, S> {
             dt_s *= self.settings.spacing.growth;
         }
     }
-
-    /// The measured state at every node, without feedback.
-    fn start_fresh(&mut self, measured: &Measured<'_, T>) {
-        let plan = &mut self.memory.committed;
-        plan.start = measured.time;
-        for k in 0..plan.time_s.len() {
-            plan.q_mut(k).copy_from_slice(measured.q);
-            plan.v_mut(k).copy_from_slice(measured.v);
-        }
-        plan.gain.fill(T::ZERO);
-        self.memory.warm.clear();
-    }
 }
 
 /// What ends a pass before its time.
@@ -284,6 +283,8 @@ pub(super) struct Pass<'p, 'm, 'a, T, S, C> {
     pub now: Nanos,
     /// The same, from the start of the task.
     pub task_time_s: T,
+    /// There is no plan to start from.
+    pub fresh: bool,
     pub trial_cost: T,
     pub trial_dropped: u32,
     pub report: Report<T>,
@@ -336,15 +337,34 @@ impl<T: Real<Plain = T>, S: Solver<T> + Copy, C: Clock> Pass<'_, '_, '_, T, S, C
         let began = self.clock.now();
         let m = &mut *self.memory;
         let (k, _) = m.committed.locate(self.now.seconds_since(m.committed.start));
-        m.applied.copy_from_slice(m.committed.u(k));
+        m.applied.copy_from_slice(if self.fresh { m.idle } else { m.committed.u(k) });
         match self.settings.start {
+            Start::Gaps if self.fresh => self.stay()?,
             Start::Rollout => {
                 let cost = self.follow_policy()?;
                 self.accept(cost);
             }
             Start::Gaps => self.shift()?,
         }
+        self.fresh = false;
         self.report.times.rollout += self.clock.now().since(began);
+        Ok(())
+    }
+
+    /// The measured state at every node, with idle controls.
+    fn stay(&mut self) -> Result<(), Halt> {
+        self.start_candidate();
+        let m = &mut *self.memory;
+        for k in 1..m.candidate.time_s.len() {
+            m.candidate.q_mut(k).copy_from_slice(self.measured.q);
+            m.candidate.v_mut(k).copy_from_slice(self.measured.v);
+        }
+        for k in 0..m.dt_s.len() {
+            m.candidate.u_mut(k).copy_from_slice(m.idle);
+            m.candidate.gain_mut(k).fill(T::ZERO);
+        }
+        m.warm.clear();
+        m.commit();
         Ok(())
     }
 
