@@ -36,7 +36,7 @@
 //! | `link` (feature) | frames between a controller and its plant | `link::encode`, `link::Receiver` |
 //!
 //! Around the core, in the same workspace: `loaders/` reads URDF and MJCF files, holds the built-in robots of `models/`
-//! and bakes a model into Rust source; `cli/` is the `saltus` command; `firmware/` is the controller as a Cortex-M7 image,
+//! and bakes a model into Rust source; `scenarios/` are tasks for them; `cli/` is the `saltus` command; `firmware/` is the controller as a Cortex-M7 image,
 //! `control/` its portable part, `hil-tests/` what runs it against a plant; `tools/testkit` and `tools/peers` serve the tests
 //! and the comparison with other programs; `xtask/` runs everything that CI runs.
 //!

@@ -4,8 +4,9 @@
 
 use super::backward::{Answer, BackwardError, Demand};
 use super::clock::Stopwatch;
-use super::solve::{Halt, Pass};
-use super::{Clock, Expansion, Neighbours, Node, cost};
+use super::iterate::{Halt, Pass};
+use super::plan::Surroundings;
+use super::{Clock, Expansion, cost};
 use crate::contact::{Solver, SolverStatus};
 use crate::derivatives::{Quality, differentiate};
 use crate::dynamics;
@@ -55,18 +56,8 @@ impl<T: Real<Plain = T>, S: Solver<T> + Copy, C: Clock> Pass<'_, '_, '_, T, S, C
         let m = &mut *self.memory;
         dynamics::update(self.model, m.committed.q(last), m.committed.v(last), &mut m.step.dynamics)?;
         dynamics::mass_matrix(self.model, &mut m.step.dynamics)?;
-        let node = Node {
-            model: self.model,
-            index: last,
-            time_s: self.task_time_s + m.committed.time_s(last),
-            dt_s: T::ZERO,
-            q: m.committed.q(last),
-            v: m.committed.v(last),
-            u: &[],
-            neighbours: Neighbours::NONE,
-            step: &m.step,
-            derivatives: None,
-        };
+        let surroundings = Surroundings { model: self.model, task_time_s: self.task_time_s, applied: m.applied };
+        let node = m.committed.node(&surroundings, (last, T::ZERO), &m.step, None);
         m.quadratic.clear();
         let mut sink = Expansion { value: T::ZERO, quadratic: &mut m.quadratic };
         cost::visit(self.task.terms, &node, &mut sink, m.trial_parts)?;
@@ -113,18 +104,8 @@ impl<T: Real<Plain = T>, S: Solver<T> + Copy, C: Clock> Pass<'_, '_, '_, T, S, C
     /// Cost at node `k` and its expansion.
     fn expand(&mut self, k: usize) -> Result<T, Halt> {
         let m = &mut *self.memory;
-        let node = Node {
-            model: self.model,
-            index: k,
-            time_s: self.task_time_s + m.committed.time_s(k),
-            dt_s: m.dt_s[k],
-            q: m.committed.q(k),
-            v: m.committed.v(k),
-            u: m.committed.u(k),
-            neighbours: m.committed.neighbours(k, m.applied),
-            step: &m.step,
-            derivatives: Some(&m.derivatives),
-        };
+        let surroundings = Surroundings { model: self.model, task_time_s: self.task_time_s, applied: m.applied };
+        let node = m.committed.node(&surroundings, (k, m.dt_s[k]), &m.step, Some(&m.derivatives));
         m.quadratic.clear();
         let mut sink = Expansion { value: T::ZERO, quadratic: &mut m.quadratic };
         cost::visit(self.task.terms, &node, &mut sink, m.trial_parts)?;

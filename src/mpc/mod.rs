@@ -12,6 +12,7 @@ mod bounds;
 mod clock;
 mod cost;
 mod dims;
+mod iterate;
 mod linearize;
 mod memory;
 mod observer;

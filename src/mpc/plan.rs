@@ -1,12 +1,13 @@
 //! The plan: states, controls and gains over the horizon, and the policy that they make.
 
-use super::{MpcDims, Nanos, Neighbours};
+use super::{MpcDims, Nanos, Neighbours, Node};
+use crate::derivatives::Derivatives;
 use crate::input::{InputError, check_length};
 use crate::linalg::{MatMut, MatRef, padded, partial_dot};
 use crate::memory::carved;
 use crate::model::{Dims, Model, configuration};
 use crate::scalar::Real;
-use crate::step::{NextState, StepInput};
+use crate::step::{NextState, Step, StepInput};
 
 carved! {
     /// x*, u* and K at each node, from a moment in time on. Written by [`Mpc::solve`](super::Mpc::solve).
@@ -33,6 +34,15 @@ carved! {
         /// Displacement and velocity from the plan.
         apart: [T; padded(2 * d.nv)],
     }
+}
+
+/// What all nodes of a plan share.
+pub(super) struct Surroundings<'n, T> {
+    pub model: Model<'n, T>,
+    /// When the plan starts, from the start of the task.
+    pub task_time_s: T,
+    /// Controls before the first node.
+    pub applied: &'n [T],
 }
 
 impl<T: Real> Plan<'_, T> {
@@ -110,8 +120,31 @@ impl<T: Real> Plan<'_, T> {
         (StepInput::new(&q[k * nq..], &v[k * nv..], u), NextState { q: &mut next_q[..nq], v: &mut next_v[..nv] })
     }
 
+    /// Node `k` with the step that follows; its duration is zero at the last one.
+    pub(super) fn node<'n, 's>(
+        &'n self,
+        surroundings: &Surroundings<'n, T>,
+        (k, dt_s): (usize, T),
+        step: &'n Step<'s, T>,
+        derivatives: Option<&'n Derivatives<'s, T>>,
+    ) -> Node<'n, 's, T> {
+        let last = k >= self.horizon();
+        Node {
+            model: surroundings.model,
+            index: k,
+            time_s: surroundings.task_time_s + self.time_s(k),
+            dt_s,
+            q: self.q(k),
+            v: self.v(k),
+            u: if last { &[] } else { self.u(k) },
+            neighbours: if last { Neighbours::NONE } else { self.neighbours(k, surroundings.applied) },
+            step,
+            derivatives,
+        }
+    }
+
     /// The controls around those of node `k`; `applied` come before the first.
-    pub(super) fn neighbours<'n>(&'n self, k: usize, applied: &'n [T]) -> Neighbours<'n, T> {
+    fn neighbours<'n>(&'n self, k: usize, applied: &'n [T]) -> Neighbours<'n, T> {
         let before = if k == 0 { applied } else { self.u(k - 1) };
         let (after, dt_after_s) = if k + 1 < self.horizon() {
             (self.u(k + 1), self.time_s(k + 2) - self.time_s(k + 1))

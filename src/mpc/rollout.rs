@@ -1,9 +1,9 @@
 //! Forward passes: the old policy from the measured state, and trials of a new one.
 
 use super::clock::Stopwatch;
-use super::plan::clamp;
-use super::solve::{Halt, Pass};
-use super::{Clock, Neighbours, Node, Plan, Sum, cost};
+use super::iterate::{Halt, Pass};
+use super::plan::{Surroundings, clamp};
+use super::{Clock, Plan, Sum, cost};
 use crate::contact::{Solver, SolverStatus};
 use crate::dynamics;
 use crate::linalg::partial_dot;
@@ -104,19 +104,8 @@ impl<T: Real<Plain = T>, S: Solver<T> + Copy, C: Clock> Pass<'_, '_, '_, T, S, C
             self.report.unsolved_contacts += 1;
         }
         self.trial_dropped = self.trial_dropped.max((report.dropped_constraints + report.detected.dropped) as u32);
-        let time_s = self.task_time_s + m.candidate.time_s(k);
-        let node = Node {
-            model: self.model,
-            index: k,
-            time_s,
-            dt_s: settings.dt_s,
-            q: m.candidate.q(k),
-            v: m.candidate.v(k),
-            u: m.candidate.u(k),
-            neighbours: m.candidate.neighbours(k, m.applied),
-            step: &m.step,
-            derivatives: None,
-        };
+        let surroundings = Surroundings { model: self.model, task_time_s: self.task_time_s, applied: m.applied };
+        let node = m.candidate.node(&surroundings, (k, settings.dt_s), &m.step, None);
         let mut sum = Sum(T::ZERO);
         cost::visit(self.task.terms, &node, &mut sum, m.trial_parts)?;
         self.trial_cost += sum.0;
@@ -148,18 +137,8 @@ impl<T: Real<Plain = T>, S: Solver<T> + Copy, C: Clock> Pass<'_, '_, '_, T, S, C
         let m = &mut *self.memory;
         dynamics::update(self.model, m.candidate.q(last), m.candidate.v(last), &mut m.step.dynamics)?;
         dynamics::mass_matrix(self.model, &mut m.step.dynamics)?;
-        let node = Node {
-            model: self.model,
-            index: last,
-            time_s: self.task_time_s + m.candidate.time_s(last),
-            dt_s: T::ZERO,
-            q: m.candidate.q(last),
-            v: m.candidate.v(last),
-            u: &[],
-            neighbours: Neighbours::NONE,
-            step: &m.step,
-            derivatives: None,
-        };
+        let surroundings = Surroundings { model: self.model, task_time_s: self.task_time_s, applied: m.applied };
+        let node = m.candidate.node(&surroundings, (last, T::ZERO), &m.step, None);
         let mut sum = Sum(T::ZERO);
         cost::visit(self.task.terms, &node, &mut sum, m.trial_parts)?;
         self.trial_cost += sum.0;
