@@ -1,5 +1,6 @@
 //! What the images share: the board, logging, and the end of the program.
 #![no_std]
+#![cfg(target_os = "none")]
 
 pub mod board;
 pub mod control;

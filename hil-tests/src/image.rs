@@ -26,9 +26,9 @@ impl Image {
             .context("no compiler for the Cortex-M7: `cargo xtask setup` installs one, or prints how")?;
         let root = workspace();
         let target = root.join(std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into()));
-        let manifest = root.join("firmware/Cargo.toml");
-        let (mut build, folder) = toolchain.build_images(&manifest, &["--quiet", "--bin", name], &target);
-        let status = build.current_dir(root).stdout(Stdio::null()).status().context("cannot start cargo")?;
+        let (mut build, folder) = toolchain.build_images(Some(name), &target);
+        let status =
+            build.arg("--quiet").current_dir(root).stdout(Stdio::null()).status().context("cannot start cargo")?;
         ensure!(status.success(), "the image {name} does not build; the output above says why");
         let version = toolchain.version().context("the compiler does not say its version")?;
         Ok(Self { name: name.to_owned(), path: folder.join(name), compiler: format!("rustc {version}") })

@@ -58,22 +58,26 @@ impl Toolchain {
         build
     }
 
-    /// `cargo build --release` of the images in `manifest`, and the folder that they end in.
-    pub fn build_images(self, manifest: &Path, arguments: &[&str], target_dir: &Path) -> (Command, PathBuf) {
-        let mut build = self.cargo(&["build", "--release"], "core", target_dir);
-        build.args(arguments).arg("--manifest-path").arg(manifest);
+    /// `cargo build` of an image of the workspace, or of all of them, and the folder that they end in.
+    pub fn build_images(self, image: Option<&str>, target_dir: &Path) -> (Command, PathBuf) {
+        let mut build = self.cargo(&["build", "--package", "saltus-firmware"], "core", target_dir);
+        build.args(["--features", "images", "--profile", "firmware"]);
+        match image {
+            Some(name) => build.args(["--bin", name]),
+            None => build.arg("--bins"),
+        };
         let folder = match self {
-            Toolchain::Rustup => target_dir.join("firmware"),
+            Toolchain::Rustup => {
+                build.arg("--target-dir").arg(target_dir);
+                target_dir.to_owned()
+            }
             Toolchain::Packaged => {
                 build.args(["--config", &format!("target.{TARGET}.linker='arm-none-eabi-ld'")]);
                 build.args(["--config", &format!("target.{TARGET}.rustflags=['-C', 'linker-flavor=ld']")]);
                 target_dir.join("thumb")
             }
         };
-        if self == Toolchain::Rustup {
-            build.arg("--target-dir").arg(&folder);
-        }
-        (build, folder.join(TARGET).join("release"))
+        (build, folder.join(TARGET).join("firmware"))
     }
 
     /// The compiler's version, `1.95`: counts of instructions belong to it.
@@ -125,7 +129,7 @@ mod tests {
 
     #[test]
     fn the_two_compilers_put_images_into_different_folders() {
-        let folder = |toolchain: Toolchain| toolchain.build_images(Path::new("m"), &[], Path::new("there")).1;
+        let folder = |toolchain: Toolchain| toolchain.build_images(None, Path::new("there")).1;
         assert_ne!(folder(Toolchain::Rustup), folder(Toolchain::Packaged));
     }
 }
