@@ -1,6 +1,7 @@
 //! What plant and controller tell each other, in frames of [`saltus::link`].
 
 use saltus::link::Numbers;
+use saltus::mpc::Times;
 use serde::{Deserialize, Serialize};
 
 /// From the plant: where the robot is.
@@ -53,6 +54,11 @@ pub struct SolveFigures {
 
 /// Names of [`SolveFigures::stages`].
 pub const STAGES: [&str; 6] = ["rollout", "step", "derivatives", "cost", "backward", "line_search"];
+
+/// The times of a solve in the order of [`STAGES`], as the clock that took them counts.
+pub fn stages(times: &Times) -> [u32; 6] {
+    [times.rollout, times.step, times.derivatives, times.cost, times.backward, times.line_search].map(|x| x as u32)
+}
 
 /// [`saltus::link::Counts`] on the wire.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -14,7 +14,7 @@ use saltus::link::{Header, encode};
 use saltus::memory::{Arena, Block};
 use saltus::mpc::{Measured, Nanos};
 use saltus::realtime::{PlanSlot, Reader, TripleBuffer, Writer};
-use saltus_control::messages::{SolveFigures, Summary};
+use saltus_control::messages::{SolveFigures, Summary, stages};
 use saltus_control::{FRAME_BYTES, Planner, Scenario, TickLoop};
 
 use crate::board::{self, Link};
@@ -145,11 +145,7 @@ fn solve_forever(
             number,
             total: solver_ticks().wrapping_sub(began),
             elapsed: board::counter_ticks().wrapping_sub(wall),
-            stages: report.as_ref().map_or([0; 6], |report| {
-                let times = &report.times;
-                [times.rollout, times.step, times.derivatives, times.cost, times.backward, times.line_search]
-                    .map(|x| x as u32)
-            }),
+            stages: report.as_ref().map_or([0; 6], |report| stages(&report.times)),
             status: report.map_or(u8::MAX, |report| report.status as u8),
         };
         plans.publish();

@@ -1,4 +1,4 @@
-//! Counts instructions: what a step and its derivatives cost, robot by robot and stage by stage.
+//! Counts instructions: what a step, its derivatives and one iteration of the optimizer cost, stage by stage.
 //!
 //! Prints one line per figure: `robot stage ticks`, of a counter whose ticks the host turns into instructions.
 #![no_std]
@@ -14,8 +14,11 @@ use saltus::contact::{self, Situation};
 use saltus::derivatives::{Derivatives, differentiate};
 use saltus::dynamics;
 use saltus::memory::{Arena, Block};
+use saltus::mpc::{Measured, Mpc, Nanos};
 use saltus::step::{NextState, Step, StepError, StepInput, StepSettings, step};
+use saltus_control::messages::{STAGES, stages};
 use saltus_control::robots::{self, Robot};
+use saltus_control::{ALL, Planner, Scenario};
 use saltus_firmware::once::Once;
 use saltus_firmware::{board, stacks};
 
@@ -32,6 +35,12 @@ const fn largest_blocks() -> usize {
     while k < robots::ALL.len() {
         let dims = robots::ALL[k].dims;
         let blocks = Step::<f32>::blocks(dims) + Derivatives::<f32>::blocks(dims);
+        largest = if blocks > largest { blocks } else { largest };
+        k += 1;
+    }
+    k = 0;
+    while k < ALL.len() {
+        let blocks = Mpc::<f32>::blocks(ALL[k].dims());
         largest = if blocks > largest { blocks } else { largest };
         k += 1;
     }
@@ -53,6 +62,9 @@ extern "C" fn run() -> ! {
     let mut good = true;
     for robot in robots::ALL {
         good &= count(&robot, memory).is_ok();
+    }
+    for scenario in ALL {
+        good &= count_solve(&scenario, memory).is_ok();
     }
     let [main, handlers] = stacks::deepest();
     report("all", "main_stack_bytes", main as u32);
@@ -92,37 +104,58 @@ fn count(robot: &Robot, memory: &mut [Block]) -> Result<(), Failed> {
     work.forget();
     for name in ["step_cold", "step"] {
         let next = NextState { q: q_next, v: v_next };
-        timed(robot, name, || step(model, black_box(&input), &settings, next, &mut work))?;
+        timed(robot.name, name, || step(model, black_box(&input), &settings, next, &mut work))?;
     }
     report(robot.name, "contacts", work.collision.contacts().len() as u32);
-    timed(robot, "gradient", || differentiate(model, black_box(&input), &settings, &mut work, &mut jacobian))?;
+    timed(robot.name, "gradient", || differentiate(model, black_box(&input), &settings, &mut work, &mut jacobian))?;
 
     // The stages of the step once more, one by one.
-    timed(robot, "step/update", || dynamics::update(model, black_box(q), v, &mut work.dynamics)).map_err(|_| Failed)?;
-    let margin = settings.contact_margin_m;
-    timed(robot, "step/detect", || collision::detect(model, &work.dynamics.kinematics, margin, &mut work.collision))
+    timed(robot.name, "step/update", || dynamics::update(model, black_box(q), v, &mut work.dynamics))
         .map_err(|_| Failed)?;
-    timed(robot, "step/factorize", || {
+    let margin = settings.contact_margin_m;
+    timed(robot.name, "step/detect", || {
+        collision::detect(model, &work.dynamics.kinematics, margin, &mut work.collision)
+    })
+    .map_err(|_| Failed)?;
+    timed(robot.name, "step/factorize", || {
         dynamics::mass_matrix(model, &mut work.dynamics)?;
         dynamics::factorize(model, &mut work.dynamics)
     })
     .map_err(|_| Failed)?;
     let contacts = work.collision.contacts();
     let situation = Situation { q, v, free: v, contacts, dt_s: settings.dt_s };
-    timed(robot, "step/assemble", || {
+    timed(robot.name, "step/assemble", || {
         contact::assemble(model, &situation, &settings.stabilization, &work.dynamics, &mut work.assembly);
     });
     Ok(())
 }
 
+/// One iteration of the optimizer at the keyframe where its scenario starts, the second one after a fresh start.
+fn count_solve(scenario: &Scenario, memory: &mut [Block]) -> Result<(), Failed> {
+    let mut arena = Arena::new(memory);
+    let mut planner = Planner::new(scenario, &mut arena).map_err(|_| Failed)?;
+    let rest = scenario.robot.model.keyframe(0).ok_or(Failed)?;
+    let clock = || Nanos(u64::from(board::counter_ticks()));
+    for (time, names) in [(0, None), (u64::from(scenario.tick_us) * 1000, Some(STAGES))] {
+        let measured = Measured { time: Nanos(time), q: rest.q, v: rest.v };
+        let solved = planner.solve(black_box(measured), &clock).map_err(|_| Failed)?;
+        let Some(names) = names else { continue };
+        report(scenario.name(), "solve", solved.times.total as u32);
+        for (name, ticks) in names.into_iter().zip(stages(&solved.times)) {
+            report(scenario.name(), name, ticks);
+        }
+    }
+    Ok(())
+}
+
 /// Runs `work` and reports how long it took.
-fn timed<R>(robot: &Robot, stage: &str, work: impl FnOnce() -> R) -> R {
+fn timed<R>(robot: &str, stage: &str, work: impl FnOnce() -> R) -> R {
     let start = board::counter_ticks();
     let empty = board::counter_ticks() - start;
     let start = board::counter_ticks();
     let result = black_box(work());
     let ticks = board::counter_ticks() - start;
-    report(robot.name, stage, ticks.saturating_sub(empty));
+    report(robot, stage, ticks.saturating_sub(empty));
     result
 }
 
