@@ -19,7 +19,7 @@ use saltus::memory::{Arena, Block};
 use saltus::model::configuration::{self, Argument};
 use saltus::model::{BodyId, FrameId, Model, OwnedModel};
 use saltus::mpc::{
-    Budget, Dofs, Measured, Mpc, MpcDims, MpcSettings, Nanos, PolicyScratch, Residual, Start, Stopped, Task, Term,
+    Budget, Dofs, Measured, Mpc, MpcDims, MpcSettings, Nanos, PolicyScratch, Residual, Start, Stopped, Task, Team, Term,
 };
 use saltus::scalar::{Dual, Real};
 use saltus::spatial::Force;
@@ -228,6 +228,42 @@ fn no_solve_allocates_in_f64() {
 #[test]
 fn no_solve_allocates_in_f32() {
     ["cartpole", "ur5", "go1"].iter().for_each(|name| check_solves::<f32>(name, &builtin_robot(name)));
+}
+
+/// Everything that one of the pool's threads asks for counts, and the first solves warm its queues up.
+#[test]
+fn no_solve_of_a_team_allocates_inside_its_pool() {
+    let robot = builtin_robot("go1");
+    let model = robot.model();
+    let rest = model.find_keyframe("rest").unwrap();
+    let terms = [Term::new(Residual::Posture { dofs: Dofs::ALL, reference: rest.q }, 1.0).at_end(1.0)];
+    let dims = MpcDims::new(StepDims::of(model, 8), 10, 1);
+    let mut memory = vec![Block::EMPTY; Mpc::<f64>::blocks(dims) + Team::<f64>::blocks(dims, 2)];
+    let mut arena = Arena::new(&mut memory);
+    let mut mpc = Mpc::new(model, MpcSettings::default(), dims, &mut arena).unwrap();
+    let mut team = Team::carve(&mut arena, dims, 2).unwrap();
+    mpc.reset(rest.u).unwrap();
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    let asked = || pool.broadcast(|_| ALLOCATIONS.get());
+    let mut solve = |times: u64| {
+        pool.install(|| {
+            let before = ALLOCATIONS.get();
+            for tick in 0..times {
+                let measured = Measured { time: Nanos(tick * 20_000_000), q: rest.q, v: rest.v };
+                let budget = Budget { clock: &Stopped(Nanos(0)), deadline: Nanos::NEVER };
+                mpc.solve_with(&Task::new(&terms), measured, budget, (&mut team, &pool)).unwrap();
+            }
+            ALLOCATIONS.get() - before
+        })
+    };
+    solve(10);
+    let before = asked();
+    assert_eq!(solve(200), 0);
+    // Asking is itself a piece of work for each thread: what that takes does not grow with the solves.
+    let (once, all) = (asked(), before);
+    let idle = asked().iter().zip(&once).map(|(after, before)| after - before).sum::<usize>();
+    let grown = once.iter().zip(&all).map(|(after, before)| after - before).sum::<usize>();
+    assert!(grown <= idle + 1, "{grown} allocations in 200 solves, {idle} when idle");
 }
 
 /// An optimizer from nothing, solves from both starts, the policy between them, a budget that ends and errors.

@@ -11,7 +11,7 @@ use anyhow::{Context, Result};
 use saltus::derivatives::Gradient;
 use saltus::memory::{Arena, Block};
 use saltus::model::{Model, OwnedModel};
-use saltus::mpc::{Budget, Measured, Mpc, MpcDims, MpcSettings, Nanos, Plan, PolicyScratch, Report, Task};
+use saltus::mpc::{Budget, Measured, Mpc, MpcDims, MpcSettings, Nanos, Plan, PolicyScratch, Report, Task, Team};
 use saltus::step::{Simulator, StepDims, StepSettings};
 use saltus_loaders::task::TaskSource;
 use saltus_loaders::{LoadOptions, load};
@@ -33,6 +33,8 @@ const FIRST_ITERATIONS: u16 = 50;
 /// What may differ from the scenario's own figures.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Options {
+    /// Threads that linearize the plan side by side; none but the caller's for zero or one.
+    pub threads: usize,
     /// How long a run lasts.
     pub seconds: Option<f64>,
     /// Time that a solve may take; without end if there is none, and then a run depends on its seed alone.
@@ -135,12 +137,15 @@ impl Loop {
         let work = &self.work;
         let (model, plant) = (self.prediction.model(), self.plant.model());
         let dims = self.dims(options);
-        let mut memory = vec![Block::EMPTY; Mpc::<f64>::blocks(dims) + Policy::blocks(dims) + Watcher::blocks(dims)];
+        let crowd = if options.threads > 1 { Team::<f64>::blocks(dims, options.threads) } else { 0 };
+        let blocks = Mpc::<f64>::blocks(dims) + Policy::blocks(dims) + Watcher::blocks(dims) + crowd;
+        let mut memory = vec![Block::EMPTY; blocks];
         let mut arena = Arena::new(&mut memory);
         let mut mpc = Mpc::new(model, self.settings(options), dims, &mut arena)?;
         mpc.reset(work.idle(model)?)?;
         let mut policy = Policy::carve(&mut arena, dims)?;
         let mut watcher = Watcher::carve(&mut arena, dims, work.observer_gain())?;
+        let mut helpers = Helpers::new(options.threads, dims, &mut arena)?;
         let terms = work.terms(model)?;
         let task = Task::new(&terms);
 
@@ -177,13 +182,13 @@ impl Loop {
                     // Before it moves, a robot has time to think.
                     let usual = std::mem::replace(&mut mpc.settings.max_iterations, FIRST_ITERATIONS);
                     let budget = options.budget.map(|budget| budget * u32::from(FIRST_ITERATIONS));
-                    (report, solve_us) = solve(&mut mpc, &task, measured, budget)?;
+                    (report, solve_us) = solve(&mut mpc, &task, measured, (budget, &mut helpers))?;
                     mpc.settings.max_iterations = usual;
                     outcome.note_first(&report, solve_us);
                     policy.plan.copy_from(mpc.plan())?;
                     began = Instant::now();
                 } else {
-                    (report, solve_us) = solve(&mut mpc, &task, measured, options.budget)?;
+                    (report, solve_us) = solve(&mut mpc, &task, measured, (options.budget, &mut helpers))?;
                     outcome.note(&report, solve_us);
                 }
             }
@@ -240,17 +245,34 @@ impl Loop {
     }
 }
 
+/// Threads, and memory for them, that linearize side by side; none if one is enough.
+struct Helpers<'a>(Option<(Team<'a, f64>, rayon::ThreadPool)>);
+
+impl<'a> Helpers<'a> {
+    fn new(threads: usize, dims: MpcDims, arena: &mut Arena<'a>) -> Result<Self> {
+        if threads < 2 {
+            return Ok(Self(None));
+        }
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().context("cannot start threads")?;
+        Ok(Self(Some((Team::carve(arena, dims, threads)?, pool))))
+    }
+}
+
 /// One solve by the wall clock.
 fn solve(
     mpc: &mut Mpc<'_, '_, f64>,
     task: &Task<'_, f64>,
     measured: Measured<'_, f64>,
-    budget: Option<Duration>,
+    (budget, helpers): (Option<Duration>, &mut Helpers<'_>),
 ) -> Result<(Report<f64>, f64)> {
     let began = Instant::now();
     let clock = || Nanos(began.elapsed().as_nanos() as u64);
     let deadline = budget.map_or(Nanos::NEVER, |budget| Nanos(budget.as_nanos() as u64));
-    let report = mpc.solve(task, measured, Budget { clock: &clock, deadline })?;
+    let budget = Budget { clock: &clock, deadline };
+    let report = match &mut helpers.0 {
+        Some((team, pool)) => mpc.solve_with(task, measured, budget, (team, pool))?,
+        None => mpc.solve(task, measured, budget)?,
+    };
     Ok((report, began.elapsed().as_secs_f64() * 1e6))
 }
 

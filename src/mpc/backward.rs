@@ -130,7 +130,14 @@ impl<T: Real> Backward<'_, T> {
         for body in model.bodies {
             for i in body.v_range() {
                 let out = &mut self.lifted[i * wide..][..2 * nv];
-                out.copy_from_slice(&v_rows[i * wide..][..2 * nv]);
+                let v_row = &v_rows[i * wide..][..2 * nv];
+                if body.joint.nv() == 1 {
+                    for ((out, by_q), by_v) in out.iter_mut().zip(&q_rows[i * wide..]).zip(v_row) {
+                        *out = dt_s.mul_add(*by_q, *by_v);
+                    }
+                    continue;
+                }
+                out.copy_from_slice(v_row);
                 for j in body.v_range() {
                     add_scaled(out, self.to[j * stride + i], &q_rows[j * wide..][..2 * nv]);
                 }
@@ -154,13 +161,15 @@ impl<T: Real> Backward<'_, T> {
     /// Columns of W that belong to a joint of several axes: its own block, and by symmetry the rest.
     fn weigh_joint(&mut self, first: usize, n: usize) {
         let (nv, stride, wide) = (self.nv(), padded(self.nv()), padded(2 * self.nv()));
+        let to = columns_of(block(self.to, first, n, stride));
         for i in first..first + n {
             let (by_q, by_v) = self.lifted[i * wide..][..2 * nv].split_at(nv);
-            self.weight[i * stride + first..][..n].copy_from_slice(&by_v[first..first + n]);
-            for j in first..first + n {
-                let to = &self.to[j * stride + first..][..n];
-                add_scaled(&mut self.weight[i * stride + first..][..n], by_q[j], to);
+            let mut sums = [T::ZERO; MOST_AXES];
+            sums[..n].copy_from_slice(&by_v[first..first + n]);
+            for (x, column) in by_q[first..first + n].iter().zip(&to) {
+                add_scaled(&mut sums, *x, column);
             }
+            self.weight[i * stride + first..][..n].copy_from_slice(&sums[..n]);
         }
         for i in (0..first).chain(first + n..nv) {
             for j in first..first + n {
@@ -355,20 +364,27 @@ fn block<T: Real>(m: &[T], first: usize, n: usize, stride: usize) -> MatRef<'_, 
     MatRef::with_stride(m.get(first * (stride + 1)..).unwrap_or(&[]), n, n, stride)
 }
 
-/// Some rows of X times B, for the columns of X from `first` on that B has rows for, at most six.
-fn times_block<T: Real>(b: MatRef<'_, T>, x: &mut [T], stride: usize, first: usize, rows: Range<usize>) {
-    let n = b.rows().min(6);
-    let mut columns = [[T::ZERO; 6]; 6];
+/// Axes of a free joint.
+const MOST_AXES: usize = 6;
+
+/// The rows of a joint's block, with zeros up to a fixed size.
+fn columns_of<T: Real>(b: MatRef<'_, T>) -> [[T; MOST_AXES]; MOST_AXES] {
+    let n = b.rows().min(MOST_AXES);
+    let mut columns = [[T::ZERO; MOST_AXES]; MOST_AXES];
     for (column, j) in columns.iter_mut().zip(0..n) {
         column[..n].copy_from_slice(&b.row(j)[..n]);
     }
+    columns
+}
+
+/// Some rows of X times B, for the columns of X from `first` on that B has rows for.
+fn times_block<T: Real>(b: MatRef<'_, T>, x: &mut [T], stride: usize, first: usize, rows: Range<usize>) {
+    let (n, columns) = (b.rows().min(MOST_AXES), columns_of(b));
     for row in x.chunks_exact_mut(stride).take(rows.end).skip(rows.start) {
         let Some(row) = row.get_mut(first..first + n) else { return };
-        let mut sums = [T::ZERO; 6];
+        let mut sums = [T::ZERO; MOST_AXES];
         for (x, column) in row.iter().zip(&columns) {
-            for (sum, b) in sums.iter_mut().zip(column) {
-                *sum = x.mul_add(*b, *sum);
-            }
+            add_scaled(&mut sums, *x, column);
         }
         row.copy_from_slice(&sums[..n]);
     }

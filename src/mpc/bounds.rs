@@ -53,7 +53,7 @@ impl<T: Real> Bounds<'_, T> {
         for iteration in 0..iterations {
             self.write_gradient(h, g);
             let changed = self.mark_free();
-            if !changed && iteration > 0 && self.is_flat(g) {
+            if self.count == 0 || !changed && iteration > 0 && self.is_flat(g) {
                 break;
             }
             self.find_step(h)?;

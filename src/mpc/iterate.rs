@@ -1,7 +1,8 @@
 //! A solve under way: iterations, step lengths, and what is kept of them.
 
-use super::linearize::Promise;
+use super::look_back::Promise;
 use super::memory::Memory;
+use super::team::Ahead;
 use super::{Clock, Measured, MpcSettings, Nanos, Report, Start, Status, Task};
 use crate::contact::Solver;
 use crate::dynamics::DynamicsError;
@@ -15,6 +16,8 @@ use crate::step::StepError;
 pub(super) enum Halt {
     Deadline,
     Diverged,
+    /// A trial costs more than it may, before its end.
+    TooDear,
     Input(InputError),
 }
 
@@ -40,7 +43,7 @@ impl From<DynamicsError> for Halt {
 }
 
 /// A solve under way.
-pub(super) struct Pass<'p, 'm, 'a, T, S, C> {
+pub(super) struct Pass<'p, 'm, 'a, T, S, C, A> {
     pub model: Model<'m, T>,
     pub settings: &'p MpcSettings<T, S>,
     pub memory: &'p mut Memory<'a, T>,
@@ -57,9 +60,11 @@ pub(super) struct Pass<'p, 'm, 'a, T, S, C> {
     pub trial_cost: T,
     pub trial_dropped: u32,
     pub report: Report<T>,
+    /// Who linearizes nodes ahead of the backward pass.
+    pub ahead: A,
 }
 
-impl<T: Real<Plain = T>, S: Solver<T> + Copy, C: Clock> Pass<'_, '_, '_, T, S, C> {
+impl<T: Real<Plain = T>, S: Solver<T> + Copy, C: Clock, A: Ahead<T, S, C>> Pass<'_, '_, '_, T, S, C, A> {
     pub fn horizon(&self) -> usize {
         self.memory.dt_s.len()
     }
@@ -146,21 +151,19 @@ impl<T: Real<Plain = T>, S: Solver<T> + Copy, C: Clock> Pass<'_, '_, '_, T, S, C
         let slope = promise.change - price * promise.gap;
         let mut length = T::ONE;
         let mut found = None;
+        // What rounding hides is no increase.
+        let blur = promise.cost.abs() * T::EPSILON * T::from_f64(10.0);
         for _ in 0..self.settings.trials {
-            match self.try_step(length) {
+            let most = promise.cost + length * (self.settings.keep * slope + price * promise.gap) + blur;
+            match self.try_step(length, most) {
                 Ok(cost) => {
-                    let merit = cost - length * price * promise.gap;
-                    // What rounding hides is no increase.
-                    let blur = promise.cost.abs() * T::EPSILON * T::from_f64(10.0);
-                    if merit <= promise.cost + self.settings.keep * length * slope + blur {
-                        self.accept(cost);
-                        self.report.step_length = length;
-                        self.report.gap = (T::ONE - length) * promise.gap;
-                        found = Some(length);
-                        break;
-                    }
+                    self.accept(cost);
+                    self.report.step_length = length;
+                    self.report.gap = (T::ONE - length) * promise.gap;
+                    found = Some(length);
+                    break;
                 }
-                Err(Halt::Diverged) => {}
+                Err(Halt::Diverged | Halt::TooDear) => {}
                 Err(halt) => return Err(halt),
             }
             length *= half;

@@ -1,156 +1,120 @@
-//! The plan, linearized node by node from its end, and each node taken straight into the backward pass.
-//!
-//! Nothing but the gains is kept of a node, so the memory does not grow with derivatives along the horizon.
+//! One node of the plan, linearized: its step, its gap to the next node, its derivatives, and the expansion of its cost.
 
-use super::backward::{Answer, BackwardError, Demand};
 use super::clock::Stopwatch;
-use super::iterate::{Halt, Pass};
+use super::cost::{self, Expansion, Quadratic, Term};
+use super::iterate::Halt;
 use super::plan::Surroundings;
-use super::{Clock, Expansion, cost};
+use super::{Clock, Nanos, Plan, Times};
 use crate::contact::{Solver, SolverStatus};
-use crate::derivatives::{Quality, differentiate};
-use crate::dynamics;
+use crate::derivatives::{Derivatives, Quality, differentiate};
 use crate::model::configuration;
 use crate::scalar::Real;
-use crate::step::{NextState, StepInput, step_watched};
+use crate::step::{NextState, Step, StepInput, StepReport, StepSettings, WarmStore, step_watched};
 
-/// What a backward pass found.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Promise<T> {
-    /// Cost of the plan as it is.
-    pub cost: T,
-    /// Change of it that a full step should bring.
-    pub change: T,
-    /// Sum of all gaps.
-    pub gap: T,
+/// The plan and what its nodes share: all that a node is linearized from.
+pub(super) struct Around<'n, 'a, T, S, C> {
+    pub plan: &'n Plan<'a, T>,
+    pub shared: Surroundings<'n, T>,
+    pub settings: &'n StepSettings<T, S>,
+    pub dt_s: &'n [T],
+    pub disturbance: &'n [T],
+    pub terms: &'n [Term<'n, T>],
+    pub clock: &'n C,
+    pub deadline: Nanos,
 }
 
-impl<T: Real<Plain = T>, S: Solver<T> + Copy, C: Clock> Pass<'_, '_, '_, T, S, C> {
-    /// Value function, feedforward and gains of the committed plan, from its end to its start.
-    pub fn look_back(&mut self, regularization: T) -> Result<Promise<T>, Halt> {
-        self.memory.derivatives.impulses_wanted = cost::needs_impulses(self.task.terms);
-        let mut promise = Promise { cost: T::ZERO, change: T::ZERO, gap: T::ZERO };
-        self.memory.trial_parts.fill(T::ZERO);
-        promise.cost += self.expand_end()?;
-        for k in (0..self.horizon()).rev() {
-            self.check_time()?;
-            self.linearize(k)?;
-            let linearized = self.clock.now();
-            promise.cost += self.expand(k)?;
-            let expanded = self.clock.now();
-            promise.change += self.go_back(k, regularization)?;
-            self.report.times.cost += expanded.since(linearized);
-            self.report.times.backward += self.clock.now().since(expanded);
-        }
-        self.measure_first_gap()?;
-        let m = &mut *self.memory;
-        let n = 2 * m.next_v.len();
-        promise.change += m.backward.cross_gap(&m.gap[..n]);
-        promise.gap = m.gap_sum();
-        Ok(promise)
+/// Memory that one node at a time is linearized in.
+pub(super) struct Desk<'w, 'a, T> {
+    pub step: &'w mut Step<'a, T>,
+    pub derivatives: &'w mut Derivatives<'a, T>,
+    pub quadratic: &'w mut Quadratic<'a, T>,
+    pub next_q: &'w mut [T],
+}
+
+/// Where a node's own numbers go.
+pub(super) struct Place<'w, T> {
+    /// Its velocity after the step.
+    pub next_v: &'w mut [T],
+    /// From the next node of the plan to where its step leads.
+    pub gap: &'w mut [T],
+    /// Share of each term in its cost, added.
+    pub parts: &'w mut [T],
+}
+
+/// What linearizing a node tells beside its matrices.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Linearized<T> {
+    pub cost: T,
+    pub quality: Option<Quality<T>>,
+    /// The contact problem ended at its bound.
+    pub unsolved: bool,
+    pub times: Times,
+}
+
+impl<T: Real<Plain = T>, S: Solver<T> + Copy, C: Clock> Around<'_, '_, T, S, C> {
+    pub fn check_time(&self) -> Result<(), Halt> {
+        if self.clock.now() >= self.deadline { Err(Halt::Deadline) } else { Ok(()) }
     }
 
-    /// Cost at the last node, and its expansion as the first value function.
-    fn expand_end(&mut self) -> Result<T, Halt> {
-        let last = self.horizon();
-        let m = &mut *self.memory;
-        dynamics::update(self.model, m.committed.q(last), m.committed.v(last), &mut m.step.dynamics)?;
-        dynamics::mass_matrix(self.model, &mut m.step.dynamics)?;
-        let surroundings = Surroundings { model: self.model, task_time_s: self.task_time_s, applied: m.applied };
-        let node = m.committed.node(&surroundings, (last, T::ZERO), &m.step, None);
-        m.quadratic.clear();
-        let mut sink = Expansion { value: T::ZERO, quadratic: &mut m.quadratic };
-        cost::visit(self.task.terms, &node, &mut sink, m.trial_parts)?;
-        let value = sink.value;
-        m.backward.start(&m.quadratic);
-        Ok(value)
-    }
-
-    /// The step at node `k`, its gap to the next node and its derivatives.
-    fn linearize(&mut self, k: usize) -> Result<(), Halt> {
-        let m = &mut *self.memory;
+    /// Node `k`; its warm start is number `warm.1` of `warm.0`.
+    pub fn linearize(
+        &self,
+        k: usize,
+        desk: Desk<'_, '_, T>,
+        warm: (&mut WarmStore<'_, T>, usize),
+        place: Place<'_, T>,
+    ) -> Result<Linearized<T>, Halt> {
+        self.check_time()?;
         let began = self.clock.now();
-        if !m.warm.load(k, &mut m.step) {
-            m.step.forget();
+        let Desk { step, derivatives, quadratic, next_q } = desk;
+        let (model, settings) = (self.shared.model, settings_of(self.settings, self.dt_s[k]));
+        if !warm.0.load(warm.1, step) {
+            step.forget();
         }
-        let mut settings = self.settings.step;
-        settings.dt_s = m.dt_s[k];
-        settings.substeps = 1;
-        let mut input = StepInput::new(m.committed.q(k), m.committed.v(k), m.committed.u(k));
-        input.force = m.disturbance;
-        let next = NextState { q: m.next_q, v: m.next_v };
+        let mut input = StepInput::new(self.plan.q(k), self.plan.v(k), self.plan.u(k));
+        input.force = self.disturbance;
         let mut watch = Stopwatch::start(self.clock);
-        let report = step_watched(self.model, (&input, &settings), next, &mut m.step, &mut watch)?;
-        self.report.times.note(&watch);
-        if report.outcome.status == SolverStatus::Converged {
-            m.warm.save(k, &m.step);
-        } else {
-            self.report.unsolved_contacts += 1;
-        }
+        let next = NextState { q: next_q, v: place.next_v };
+        let report = step_watched(model, (&input, &settings), next, step, &mut watch)?;
         let stepped = self.clock.now();
-        let quality = differentiate(self.model, &input, &settings, &mut m.step, &mut m.derivatives)?;
-        let nv = self.model.nv();
-        let (gap_q, gap_v) = m.gap[(k + 1) * 2 * nv..][..2 * nv].split_at_mut(nv);
-        configuration::difference(self.model, m.committed.q(k + 1), m.next_q, gap_q)?;
-        for ((gap, next), planned) in gap_v.iter_mut().zip(&*m.next_v).zip(m.committed.v(k + 1)) {
+        let unsolved = !keep_warm(&report, warm, step);
+        let quality = differentiate(model, &input, &settings, step, derivatives)?;
+        let (gap_q, gap_v) = place.gap.split_at_mut(model.nv());
+        configuration::difference(model, self.plan.q(k + 1), next_q, gap_q)?;
+        for ((gap, next), planned) in gap_v.iter_mut().zip(&*place.next_v).zip(self.plan.v(k + 1)) {
             *gap = *next - *planned;
         }
-        self.report.quality = Some(worse(self.report.quality, quality));
-        self.report.times.step += stepped.since(began);
-        self.report.times.derivatives += self.clock.now().since(stepped);
-        Ok(())
-    }
-
-    /// Cost at node `k` and its expansion.
-    fn expand(&mut self, k: usize) -> Result<T, Halt> {
-        let m = &mut *self.memory;
-        let surroundings = Surroundings { model: self.model, task_time_s: self.task_time_s, applied: m.applied };
-        let node = m.committed.node(&surroundings, (k, m.dt_s[k]), &m.step, Some(&m.derivatives));
-        m.quadratic.clear();
-        let mut sink = Expansion { value: T::ZERO, quadratic: &mut m.quadratic };
-        cost::visit(self.task.terms, &node, &mut sink, m.trial_parts)?;
-        Ok(sink.value)
-    }
-
-    /// Across the gap after node `k` and one node back; the change of cost that this promises.
-    fn go_back(&mut self, k: usize, regularization: T) -> Result<T, Halt> {
-        let m = &mut *self.memory;
-        let nv = self.model.nv();
-        let across = m.backward.cross_gap(&m.gap[(k + 1) * 2 * nv..][..2 * nv]);
-        let nu = self.model.nu();
-        let bounds = &mut m.backward.bounds;
-        for (i, (actuator, u)) in self.model.actuators.iter().zip(m.committed.u(k)).enumerate() {
-            bounds.lower[i] = actuator.control_range.lower - *u;
-            bounds.upper[i] = actuator.control_range.upper - *u;
-        }
-        let demand = Demand { dt_s: m.dt_s[k], regularization, bound_iterations: self.settings.bound_iterations };
-        let answer = Answer { feedforward: &mut m.feedforward[k * nu..][..nu], gain: m.candidate.gain_mut(k) };
-        let f = (m.derivatives.all(), &*m.next_v);
-        let promised = m.backward.go_back(self.model, f, &mut m.quadratic, demand, answer);
-        match promised {
-            Ok(promised) => Ok(across + promised),
-            Err(BackwardError::Input(error)) => Err(error.into()),
-            Err(BackwardError::Curvature(_) | BackwardError::NotFinite) => Err(Halt::Diverged),
-        }
-    }
-
-    /// From the first node of the plan to the measured state.
-    fn measure_first_gap(&mut self) -> Result<(), Halt> {
-        let m = &mut *self.memory;
-        let nv = self.model.nv();
-        let (gap_q, gap_v) = m.gap[..2 * nv].split_at_mut(nv);
-        configuration::difference(self.model, m.committed.q(0), self.measured.q, gap_q)?;
-        for ((gap, v), planned) in gap_v.iter_mut().zip(self.measured.v).zip(m.committed.v(0)) {
-            *gap = *v - *planned;
-        }
-        Ok(())
+        let differentiated = self.clock.now();
+        let node = self.plan.node(&self.shared, (k, settings.dt_s), step, Some(derivatives));
+        quadratic.clear();
+        let mut sink = Expansion { value: T::ZERO, quadratic };
+        cost::visit(self.terms, &node, &mut sink, place.parts)?;
+        let times = Times {
+            step: stepped.since(began),
+            derivatives: differentiated.since(stepped),
+            cost: self.clock.now().since(differentiated),
+            collision: watch.collision,
+            contact: watch.contact,
+            ..Times::default()
+        };
+        Ok(Linearized { cost: sink.value, quality: Some(quality), unsolved, times })
     }
 }
 
-/// The quality of the worse-conditioned of two gradients.
-fn worse<T: Real>(worst: Option<Quality<T>>, quality: Quality<T>) -> Quality<T> {
-    match worst {
-        Some(worst) if worst.singular || worst.pivot_ratio <= quality.pivot_ratio && !quality.singular => worst,
-        _ => quality,
+/// How a step of the plan is taken.
+pub(super) fn settings_of<T: Real, S: Copy>(settings: &StepSettings<T, S>, dt_s: T) -> StepSettings<T, S> {
+    StepSettings { dt_s, substeps: 1, ..*settings }
+}
+
+/// Keeps the impulses of a solved step as the next warm start of its node. Whether it was solved.
+pub(super) fn keep_warm<T: Real>(
+    report: &StepReport<T>,
+    (warm, node): (&mut WarmStore<'_, T>, usize),
+    step: &Step<'_, T>,
+) -> bool {
+    let solved = report.outcome.status == SolverStatus::Converged;
+    if solved {
+        warm.save(node, step);
     }
+    solved
 }

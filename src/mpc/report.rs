@@ -52,8 +52,15 @@ pub enum MpcError {
         /// Terms of the task.
         got: usize,
     },
+    /// A weight is negative or not a finite number.
+    Weight {
+        /// Index of its term.
+        term: usize,
+    },
     /// A plan needs at least one step, each of them longer than zero.
     Horizon,
+    /// The team was made for other dimensions.
+    Team,
 }
 
 impl fmt::Display for MpcError {
@@ -61,7 +68,9 @@ impl fmt::Display for MpcError {
         match self {
             Self::Step(error) => error.fmt(f),
             Self::Terms { room, got } => write!(f, "the task has {got} terms, and there is room for {room}"),
+            Self::Weight { term } => write!(f, "a weight of term {term} is negative or not a number"),
             Self::Horizon => write!(f, "the plan needs at least one step, each longer than zero"),
+            Self::Team => write!(f, "the team was made for an optimizer of other dimensions"),
         }
     }
 }

@@ -2,16 +2,18 @@
 
 use super::clock::Stopwatch;
 use super::iterate::{Halt, Pass};
+use super::linearize::{keep_warm, settings_of};
 use super::plan::{Surroundings, clamp};
+use super::team::Ahead;
 use super::{Clock, Plan, Sum, cost};
-use crate::contact::{Solver, SolverStatus};
+use crate::contact::Solver;
 use crate::dynamics;
 use crate::linalg::partial_dot;
 use crate::model::configuration;
 use crate::scalar::Real;
 use crate::step::step_watched;
 
-impl<T: Real<Plain = T>, S: Solver<T> + Copy, C: Clock> Pass<'_, '_, '_, T, S, C> {
+impl<T: Real<Plain = T>, S: Solver<T> + Copy, C: Clock, A: Ahead<T, S, C>> Pass<'_, '_, '_, T, S, C, A> {
     /// Follows the committed policy, or idle controls where there is none, from the measured state into the candidate; the
     /// cost of what comes out.
     pub fn follow_policy(&mut self) -> Result<T, Halt> {
@@ -39,8 +41,9 @@ impl<T: Real<Plain = T>, S: Solver<T> + Copy, C: Clock> Pass<'_, '_, '_, T, S, C
         self.finish_rollout()
     }
 
-    /// Tries `length` of the step that the backward pass asked for; the cost of what comes out.
-    pub fn try_step(&mut self, length: T) -> Result<T, Halt> {
+    /// Tries `length` of the step that the backward pass asked for; the cost of what comes out. No cost is negative, so
+    /// it ends as soon as the nodes so far cost more than `most`.
+    pub fn try_step(&mut self, length: T, most: T) -> Result<T, Halt> {
         self.start_candidate();
         for k in 0..self.horizon() {
             let m = &mut *self.memory;
@@ -62,9 +65,13 @@ impl<T: Real<Plain = T>, S: Solver<T> + Copy, C: Clock> Pass<'_, '_, '_, T, S, C
             }
             clamp(self.model, u);
             self.advance(k)?;
+            if self.trial_cost > most {
+                return Err(Halt::TooDear);
+            }
             self.keep_gap(k + 1, T::ONE - length)?;
         }
-        self.finish_rollout()
+        let cost = self.finish_rollout()?;
+        if cost <= most { Ok(cost) } else { Err(Halt::TooDear) }
     }
 
     /// Puts the measured state, and the time grid, into the candidate.
@@ -90,17 +97,13 @@ impl<T: Real<Plain = T>, S: Solver<T> + Copy, C: Clock> Pass<'_, '_, '_, T, S, C
         self.check_time()?;
         let m = &mut *self.memory;
         m.warm.load(k, &mut m.step);
-        let mut settings = self.settings.step;
-        settings.dt_s = m.dt_s[k];
-        settings.substeps = 1;
+        let settings = settings_of(&self.settings.step, m.dt_s[k]);
         let (mut input, next) = m.candidate.around(k);
         input.force = m.disturbance;
         let mut watch = Stopwatch::start(self.clock);
         let report = step_watched(self.model, (&input, &settings), next, &mut m.step, &mut watch)?;
         self.report.times.note(&watch);
-        if report.outcome.status == SolverStatus::Converged {
-            m.warm.save(k, &m.step);
-        } else {
+        if !keep_warm(&report, (&mut m.warm, k), &m.step) {
             self.report.unsolved_contacts += 1;
         }
         self.trial_dropped = self.trial_dropped.max((report.dropped_constraints + report.detected.dropped) as u32);

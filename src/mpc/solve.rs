@@ -2,9 +2,10 @@
 
 use super::iterate::{Halt, Pass};
 use super::memory::Memory;
+use super::team::{Ahead, Crew, Nobody};
 use super::{
-    Clock, Expansion, MpcDims, MpcError, MpcSettings, Nanos, Neighbours, Node, Plan, Quadratic, Report, Status, Term,
-    cost,
+    Clock, Expansion, Fork, MpcDims, MpcError, MpcSettings, Nanos, Neighbours, Node, Plan, Quadratic, Report, Status,
+    Team, Term, cost,
 };
 use crate::contact::{Newton, Solver};
 use crate::derivatives::differentiate;
@@ -57,6 +58,7 @@ pub struct Mpc<'m, 'a, T, S = Newton<T>> {
     /// How it works; may be changed between solves.
     pub settings: MpcSettings<T, S>,
     memory: Memory<'a, T>,
+    dims: MpcDims,
     /// There is no plan that a solve may start from.
     fresh: bool,
 }
@@ -76,7 +78,7 @@ impl<'m, 'a, T: Real<Plain = T>, S: Solver<T> + Copy> Mpc<'m, 'a, T, S> {
         dims: MpcDims,
         arena: &mut Arena<'a>,
     ) -> Result<Self, ArenaTooSmall> {
-        let mut mpc = Self { model, settings, memory: Memory::carve(arena, dims)?, fresh: true };
+        let mut mpc = Self { model, settings, memory: Memory::carve(arena, dims)?, dims, fresh: true };
         mpc.forget();
         Ok(mpc)
     }
@@ -138,6 +140,60 @@ impl<'m, 'a, T: Real<Plain = T>, S: Solver<T> + Copy> Mpc<'m, 'a, T, S> {
         measured: Measured<'_, T>,
         budget: Budget<'_, C>,
     ) -> Result<Report<T>, MpcError> {
+        self.improve(task, measured, budget, Nobody)
+    }
+
+    /// The same with the nodes linearized side by side, by as many threads as `fork` has and as many members as
+    /// the team has. The plan is the same, bit for bit; the times of `step`, `derivatives` and `cost` are those of all threads together.
+    ///
+    /// ```
+    /// use saltus::memory::{Arena, Block};
+    /// use saltus::mpc::{Budget, Dofs, Measured, Mpc, MpcDims, MpcSettings, Nanos, Residual, Stopped, Task, Team, Term};
+    /// use saltus::step::StepDims;
+    /// use saltus_loaders::{LoadOptions, load};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let cartpole = load("cartpole", &LoadOptions::default())?.model;
+    /// let model = cartpole.model();
+    /// let terms = [Term::new(Residual::Posture { dofs: Dofs::ALL, reference: &[0.0, 0.0] }, 1.0).at_end(10.0)];
+    /// let dims = MpcDims::new(StepDims::of(model, 1), 40, terms.len());
+    /// let mut memory = vec![Block::EMPTY; Mpc::<f64>::blocks(dims) + Team::<f64>::blocks(dims, 2)];
+    /// let mut arena = Arena::new(&mut memory);
+    /// let mut mpc = Mpc::new(model, MpcSettings::default(), dims, &mut arena)?;
+    /// let mut team = Team::carve(&mut arena, dims, 2)?;
+    ///
+    /// let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build()?; // feature `rayon`; once, at the start
+    /// let measured = Measured { time: Nanos(0), q: &[0.0, 3.1], v: &[0.0, 0.0] };
+    /// let budget = Budget { clock: &Stopped(Nanos(0)), deadline: Nanos::NEVER };
+    /// let report = mpc.solve_with(&Task::new(&terms), measured, budget, (&mut team, &pool))?;
+    /// assert_eq!(report.iterations, 1);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn solve_with<C: Clock + Sync, F: Fork>(
+        &mut self,
+        task: &Task<'_, T>,
+        measured: Measured<'_, T>,
+        budget: Budget<'_, C>,
+        (team, fork): (&mut Team<'_, T>, &F),
+    ) -> Result<Report<T>, MpcError>
+    where
+        T: Send + Sync,
+        S: Sync,
+    {
+        if team.dims != self.dims {
+            return Err(MpcError::Team);
+        }
+        self.improve(task, measured, budget, Crew { team, fork })
+    }
+
+    fn improve<C: Clock, A: Ahead<T, S, C>>(
+        &mut self,
+        task: &Task<'_, T>,
+        measured: Measured<'_, T>,
+        budget: Budget<'_, C>,
+        ahead: A,
+    ) -> Result<Report<T>, MpcError> {
         self.check(task, &measured)?;
         let began = budget.clock.now();
         if began >= budget.deadline {
@@ -158,13 +214,14 @@ impl<'m, 'a, T: Real<Plain = T>, S: Solver<T> + Copy> Mpc<'m, 'a, T, S> {
             trial_cost: T::ZERO,
             trial_dropped: 0,
             report: Report::default(),
+            ahead,
         };
         let status = pass.run();
         let mut report = pass.report;
         report.status = match status {
             Ok(status) => status,
             Err(Halt::Deadline) => Status::DeadlineReached,
-            Err(Halt::Diverged) => Status::Diverged,
+            Err(Halt::Diverged | Halt::TooDear) => Status::Diverged,
             Err(Halt::Input(error)) => return Err(error.into()),
         };
         if report.dropped > 0 && report.status != Status::Diverged {
@@ -222,6 +279,9 @@ impl<'m, 'a, T: Real<Plain = T>, S: Solver<T> + Copy> Mpc<'m, 'a, T, S> {
         }
         if task.terms.len() > self.memory.parts.len() {
             return Err(MpcError::Terms { room: self.memory.parts.len(), got: task.terms.len() });
+        }
+        if let Some(term) = cost::bad_weight(task.terms) {
+            return Err(MpcError::Weight { term });
         }
         let spacing = &self.settings.spacing;
         if self.memory.dt_s.is_empty() || !(spacing.first_s > T::ZERO && spacing.growth > T::ZERO) {

@@ -1,5 +1,7 @@
 //! Impulses carried from one step to the next.
 
+use core::marker::PhantomData;
+
 use super::Step;
 use crate::contact::{Constraint, Problem, ProblemDims, SolverStatus};
 use crate::memory::carved;
@@ -34,9 +36,10 @@ impl<T: Real> WarmStore<'_, T> {
     /// Keeps what a step has found.
     pub(crate) fn save(&mut self, node: usize, work: &Step<'_, T>) {
         let (constraints, impulses) = self.ranges(node);
-        self.constraints[constraints].copy_from_slice(work.warm.constraints);
-        self.impulses[impulses].copy_from_slice(work.warm.impulses);
-        self.counts[node] = work.warm.count as u16;
+        let (count, rows) = work.warm.used();
+        self.constraints[constraints][..count].copy_from_slice(&work.warm.constraints[..count]);
+        self.impulses[impulses][..rows].copy_from_slice(&work.warm.impulses[..rows]);
+        self.counts[node] = count as u16;
     }
 
     /// Gives it to a step at the same node; false, and nothing given, if there is none.
@@ -44,11 +47,22 @@ impl<T: Real> WarmStore<'_, T> {
         let count = usize::from(self.counts[node]);
         if count > 0 {
             let (constraints, impulses) = self.ranges(node);
-            work.warm.constraints.copy_from_slice(&self.constraints[constraints]);
-            work.warm.impulses.copy_from_slice(&self.impulses[impulses]);
             work.warm.count = count;
+            work.warm.constraints[..count].copy_from_slice(&self.constraints[constraints][..count]);
+            let (_, rows) = work.warm.used();
+            work.warm.impulses[..rows].copy_from_slice(&self.impulses[impulses][..rows]);
         }
         count > 0
+    }
+
+    /// The nodes before `node`, and those from it on.
+    pub(crate) fn split_at(&mut self, node: usize) -> (WarmStore<'_, T>, WarmStore<'_, T>) {
+        let (constraints, impulses) = self.ranges(node);
+        let constraints = self.constraints.split_at_mut(constraints.start);
+        let impulses = self.impulses.split_at_mut(impulses.start);
+        let counts = self.counts.split_at_mut(node);
+        let part = |constraints, impulses, counts| WarmStore { constraints, impulses, counts, _scalar: PhantomData };
+        (part(constraints.0, impulses.0, counts.0), part(constraints.1, impulses.1, counts.1))
     }
 
     /// Forgets all of them.
@@ -67,6 +81,12 @@ impl<T: Real> Warm<'_, T> {
     /// Forgets everything.
     pub(super) fn clear(&mut self) {
         self.count = 0;
+    }
+
+    /// Constraints and rows that it holds.
+    fn used(&self) -> (usize, usize) {
+        let last = self.count.checked_sub(1).and_then(|last| self.constraints.get(last));
+        (self.count, last.map_or(0, |last| last.rows().end))
     }
 
     /// Gives each constraint the impulse that the same one had; zero if it is new. O(constraints): both are in order.

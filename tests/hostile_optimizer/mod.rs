@@ -170,9 +170,9 @@ fn an_empty_budget_after_a_plan_that_diverged_leaves_the_good_one() {
     let mut desk = Desk::new(robot.model(), MpcSettings::default(), dims, &mut memory);
     desk.keeps_plan("both", |desk| {
         let (q, v) = (desk.q.clone(), desk.v.clone());
-        let mut terms = stay(&q);
-        terms[1].weight = f64::NAN;
-        assert_eq!(desk.solve(&terms, &q, &v).unwrap().status, Status::Diverged);
+        let mut goal = q.clone();
+        goal[0] = f64::NAN;
+        assert_eq!(desk.solve(&stay(&goal), &q, &v).unwrap().status, Status::Diverged);
         let late = Budget { clock: &Stopped(Nanos(1)), deadline: Nanos(1) };
         let measured = Measured { time: Nanos(1), q: &q, v: &v };
         let report = desk.mpc.solve(&Task::new(&stay(&q)), measured, late).unwrap();
@@ -204,16 +204,36 @@ fn a_horizon_without_steps_or_steps_without_length_are_refused() {
 }
 
 #[test]
+fn weights_that_are_negative_or_no_numbers_are_refused_and_the_plan_stays() {
+    let robot = builtin_robot("hopper");
+    let (dims, mut memory) = memory(robot.model(), HORIZON);
+    let mut desk = Desk::new(robot.model(), MpcSettings::default(), dims, &mut memory);
+    let (q, v) = (desk.q.clone(), desk.v.clone());
+    for bad in [f64::NAN, f64::INFINITY, -1e-9] {
+        let schedule = [1.0, bad];
+        let center = |axes| Residual::CenterOfMass { reference: Moving::still(Vector3::zeros()), axes };
+        let last = stay(&q).len() - 1;
+        for term in [
+            Term { weight: bad, ..stay(&q)[last] },
+            Term { terminal: bad, ..stay(&q)[last] },
+            Term { schedule: &schedule, ..stay(&q)[last] },
+            Term::new(center([1.0, bad, 1.0]), 1.0),
+        ] {
+            let mut terms = stay(&q);
+            terms[last] = term;
+            let refused = desk.keeps_plan("weight", |desk| desk.solve(&terms, &q, &v));
+            assert_eq!(refused.unwrap_err(), MpcError::Weight { term: last }, "{bad} in {term:?}");
+        }
+    }
+}
+
+#[test]
 fn numbers_that_overflow_are_called_diverged_and_the_plan_stays() {
     for (name, robot) in robots() {
         let (dims, mut memory) = memory(robot.model(), HORIZON);
         let mut desk = Desk::new(robot.model(), MpcSettings::default(), dims, &mut memory);
         let (q, v) = (desk.q.clone(), desk.v.clone());
         for bad in [f64::NAN, f64::INFINITY] {
-            let mut terms = stay(&q);
-            terms[0].weight = bad;
-            let report = desk.keeps_plan(name, |desk| desk.solve(&terms, &q, &v));
-            assert_eq!(report.unwrap().status, Status::Diverged, "{name}: a weight of {bad}");
             let mut goal = q.clone();
             goal[0] = bad;
             let report = desk.keeps_plan(name, |desk| desk.solve(&stay(&goal), &q, &v));

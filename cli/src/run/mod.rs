@@ -15,6 +15,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 use saltus::derivatives::Gradient;
+use saltus::mpc::MOST_MEMBERS;
 use saltus_cli::closed_loop::{self, Loop, PLANT_DT_S};
 use saltus_loaders::task::{TaskSource, parse_gradient};
 use saltus_loaders::{LoadOptions, load};
@@ -61,6 +62,9 @@ pub struct Options {
     /// Steps of the plan; as the scenario says without it.
     #[arg(long, value_name = "N")]
     horizon: Option<usize>,
+    /// Threads that linearize the plan side by side; the plans are the same.
+    #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=MOST_MEMBERS as i64))]
+    threads: u16,
     /// Derivative that the plan is made with: exact, relaxed[:kappa], aware or smoothed[:radius_m].
     #[arg(long, value_name = "KIND", value_parser = gradient)]
     gradient: Option<Gradient<f64>>,
@@ -203,6 +207,7 @@ fn loop_options(options: &Options, job: &Loop) -> closed_loop::Options {
         budget: options.budget_us.map(microseconds).or(period),
         horizon: options.horizon,
         period_s: options.period_us.map(|us| us * 1e-6),
+        threads: usize::from(options.threads),
         gradient: options.gradient,
         impulse_ns: options.impulse,
         direction: None,

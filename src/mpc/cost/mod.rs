@@ -43,7 +43,7 @@ pub const MOST_ROWS: usize = 8;
 pub struct Term<'t, T> {
     /// What should be zero.
     pub residual: Residual<'t, T>,
-    /// Along the way, per second.
+    /// Along the way, per second. No weight is negative.
     pub weight: T,
     /// At the end.
     pub terminal: T,
@@ -322,6 +322,22 @@ pub(super) fn check<T: Real>(model: Model<'_, T>, terms: &[Term<'_, T>]) -> Resu
         }
     }
     Ok(())
+}
+
+/// The first term with a weight that is negative or not a finite number.
+pub(super) fn bad_weight<T: Real>(terms: &[Term<'_, T>]) -> Option<usize> {
+    let is_bad = |weight: &T| !(*weight >= T::ZERO && weight.is_finite());
+    terms.iter().position(|term| {
+        let axes: &[T] = match &term.residual {
+            Residual::Position { axes, .. }
+            | Residual::Orientation { axes, .. }
+            | Residual::PointVelocity { axes, .. }
+            | Residual::CenterOfMass { axes, .. } => axes,
+            Residual::Momentum { axes, .. } => axes,
+            _ => &[],
+        };
+        [term.weight, term.terminal].iter().chain(axes).chain(term.schedule).any(is_bad)
+    })
 }
 
 /// Whether a term depends on the impulses of contacts.

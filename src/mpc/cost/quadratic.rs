@@ -29,6 +29,29 @@ impl<T: Real> Quadratic<'_, T> {
         self.coupled = false;
     }
 
+    /// Numbers that [`store`](Self::store) writes: gradient, Hessian, and whether state and control are coupled.
+    pub(in super::super) const fn numbers(d: MpcDims) -> usize {
+        d.variables() + d.variables_square() + 1
+    }
+
+    /// Writes all of it into one row of numbers.
+    pub(in super::super) fn store(&self, out: &mut [T]) {
+        let Some((coupled, out)) = out.split_last_mut() else { return };
+        let (gradient, hessian) = out.split_at_mut(self.gradient.len());
+        gradient.copy_from_slice(self.gradient);
+        hessian.copy_from_slice(self.hessian);
+        *coupled = if self.coupled { T::ONE } else { T::ZERO };
+    }
+
+    /// Reads what [`store`](Self::store) wrote.
+    pub(in super::super) fn restore(&mut self, from: &[T]) {
+        let Some((coupled, from)) = from.split_last() else { return };
+        let (gradient, hessian) = from.split_at(self.gradient.len());
+        self.gradient.copy_from_slice(gradient);
+        self.hessian.copy_from_slice(hessian);
+        self.coupled = *coupled != T::ZERO;
+    }
+
     fn variables(&self) -> usize {
         self.gradient.len()
     }

@@ -1,0 +1,178 @@
+//! The plan from its end to its start: each node linearized and taken straight into the backward pass.
+//!
+//! Nothing but the gains is kept of a node, so the memory does not grow with derivatives along the horizon; only a
+//! [`Team`](super::Team), which linearizes all nodes beforehand, keeps them.
+
+use super::backward::{Answer, BackwardError, Demand};
+use super::iterate::{Halt, Pass};
+use super::linearize::{Around, Desk, Linearized, Place};
+use super::plan::Surroundings;
+use super::team::Ahead;
+use super::{Clock, Expansion, cost};
+use crate::contact::Solver;
+use crate::derivatives::Quality;
+use crate::dynamics;
+use crate::linalg::MatRef;
+use crate::model::configuration;
+use crate::scalar::Real;
+use crate::step::WarmStore;
+
+/// What a backward pass found.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Promise<T> {
+    /// Cost of the plan as it is.
+    pub cost: T,
+    /// Change of it that a full step should bring.
+    pub change: T,
+    /// Sum of all gaps.
+    pub gap: T,
+}
+
+/// A pass, taken apart.
+struct Split<'s, 'a, T, S, C, A> {
+    around: Around<'s, 'a, T, S, C>,
+    desk: Desk<'s, 'a, T>,
+    /// With the gaps of all nodes.
+    place: Place<'s, T>,
+    warm: &'s mut WarmStore<'a, T>,
+    ahead: &'s mut A,
+}
+
+impl<'a, T: Real<Plain = T>, S: Solver<T> + Copy, C: Clock, A: Ahead<T, S, C>> Pass<'_, '_, 'a, T, S, C, A> {
+    /// Value function, feedforward and gains of the committed plan, from its end to its start.
+    pub fn look_back(&mut self, regularization: T) -> Result<Promise<T>, Halt> {
+        let wanted = cost::needs_impulses(self.task.terms);
+        self.memory.derivatives.impulses_wanted = wanted;
+        let mut promise = Promise { cost: T::ZERO, change: T::ZERO, gap: T::ZERO };
+        self.memory.trial_parts.fill(T::ZERO);
+        promise.cost += self.expand_end()?;
+        let Split { around, place, warm, ahead, .. } = self.split();
+        ahead.linearize(&around, wanted, warm, place.gap)?;
+        for k in (0..self.horizon()).rev() {
+            self.check_time()?;
+            let linearized = self.linearize(k)?;
+            promise.cost += linearized.cost;
+            self.note(&linearized);
+            let began = self.clock.now();
+            promise.change += self.go_back(k, regularization)?;
+            self.report.times.backward += self.clock.now().since(began);
+        }
+        self.measure_first_gap()?;
+        let m = &mut *self.memory;
+        let n = 2 * m.next_v.len();
+        promise.change += m.backward.cross_gap(&m.gap[..n]);
+        promise.gap = m.gap_sum();
+        Ok(promise)
+    }
+
+    /// Cost at the last node, and its expansion as the first value function.
+    fn expand_end(&mut self) -> Result<T, Halt> {
+        let last = self.horizon();
+        let m = &mut *self.memory;
+        dynamics::update(self.model, m.committed.q(last), m.committed.v(last), &mut m.step.dynamics)?;
+        dynamics::mass_matrix(self.model, &mut m.step.dynamics)?;
+        let surroundings = Surroundings { model: self.model, task_time_s: self.task_time_s, applied: m.applied };
+        let node = m.committed.node(&surroundings, (last, T::ZERO), &m.step, None);
+        m.quadratic.clear();
+        let mut sink = Expansion { value: T::ZERO, quadratic: &mut m.quadratic };
+        cost::visit(self.task.terms, &node, &mut sink, m.trial_parts)?;
+        let value = sink.value;
+        m.backward.start(&m.quadratic);
+        Ok(value)
+    }
+
+    /// What nodes are linearized from, and what they are linearized in.
+    fn split(&mut self) -> Split<'_, 'a, T, S, C, A> {
+        let m = &mut *self.memory;
+        Split {
+            around: Around {
+                plan: &m.committed,
+                shared: Surroundings { model: self.model, task_time_s: self.task_time_s, applied: m.applied },
+                settings: &self.settings.step,
+                dt_s: m.dt_s,
+                disturbance: m.disturbance,
+                terms: self.task.terms,
+                clock: self.clock,
+                deadline: self.deadline,
+            },
+            desk: Desk {
+                step: &mut m.step,
+                derivatives: &mut m.derivatives,
+                quadratic: &mut m.quadratic,
+                next_q: m.next_q,
+            },
+            place: Place { next_v: m.next_v, gap: m.gap, parts: m.trial_parts },
+            warm: &mut m.warm,
+            ahead: &mut self.ahead,
+        }
+    }
+
+    /// Node `k`, if that has not been done ahead; its matrices are where [`go_back`](Self::go_back) finds them.
+    fn linearize(&mut self, k: usize) -> Result<Linearized<T>, Halt> {
+        let n = 2 * self.model.nv();
+        let Split { around, desk, place, warm, ahead } = self.split();
+        if let Some(linearized) = ahead.take(k, desk.quadratic, place.parts) {
+            return Ok(linearized);
+        }
+        let place = Place { gap: &mut place.gap[(k + 1) * n..][..n], ..place };
+        around.linearize(k, desk, (warm, k), place)
+    }
+
+    /// Adds up what a node told.
+    fn note(&mut self, node: &Linearized<T>) {
+        let (report, times) = (&mut self.report, &node.times);
+        report.unsolved_contacts += u32::from(node.unsolved);
+        report.quality = match node.quality {
+            Some(quality) => Some(worse(report.quality, quality)),
+            None => report.quality,
+        };
+        report.times.step += times.step;
+        report.times.derivatives += times.derivatives;
+        report.times.cost += times.cost;
+        report.times.collision += times.collision;
+        report.times.contact += times.contact;
+    }
+
+    /// Across the gap after node `k` and one node back; the change of cost that this promises.
+    fn go_back(&mut self, k: usize, regularization: T) -> Result<T, Halt> {
+        let m = &mut *self.memory;
+        let nv = self.model.nv();
+        let across = m.backward.cross_gap(&m.gap[(k + 1) * 2 * nv..][..2 * nv]);
+        let nu = self.model.nu();
+        let bounds = &mut m.backward.bounds;
+        for (i, (actuator, u)) in self.model.actuators.iter().zip(m.committed.u(k)).enumerate() {
+            bounds.lower[i] = actuator.control_range.lower - *u;
+            bounds.upper[i] = actuator.control_range.upper - *u;
+        }
+        let demand = Demand { dt_s: m.dt_s[k], regularization, bound_iterations: self.settings.bound_iterations };
+        let answer = Answer { feedforward: &mut m.feedforward[k * nu..][..nu], gain: m.candidate.gain_mut(k) };
+        let here: (MatRef<'_, T>, &[T]) = (m.derivatives.all(), &*m.next_v);
+        let f = self.ahead.step(k).unwrap_or(here);
+        let promised = m.backward.go_back(self.model, f, &mut m.quadratic, demand, answer);
+        match promised {
+            Ok(promised) => Ok(across + promised),
+            Err(BackwardError::Input(error)) => Err(error.into()),
+            Err(BackwardError::Curvature(_) | BackwardError::NotFinite) => Err(Halt::Diverged),
+        }
+    }
+
+    /// From the first node of the plan to the measured state.
+    fn measure_first_gap(&mut self) -> Result<(), Halt> {
+        let m = &mut *self.memory;
+        let nv = self.model.nv();
+        let (gap_q, gap_v) = m.gap[..2 * nv].split_at_mut(nv);
+        configuration::difference(self.model, m.committed.q(0), self.measured.q, gap_q)?;
+        for ((gap, v), planned) in gap_v.iter_mut().zip(self.measured.v).zip(m.committed.v(0)) {
+            *gap = *v - *planned;
+        }
+        Ok(())
+    }
+}
+
+/// The quality of the worse-conditioned of two gradients.
+fn worse<T: Real>(worst: Option<Quality<T>>, quality: Quality<T>) -> Quality<T> {
+    match worst {
+        Some(worst) if worst.singular || worst.pivot_ratio <= quality.pivot_ratio && !quality.singular => worst,
+        _ => quality,
+    }
+}
