@@ -75,7 +75,7 @@
 //! # Features
 //!
 //! `std` (default) gives hardware square roots and fused multiply-add on the host, and implies `alloc`, which gives the
-//! [`model::ModelBuilder`]. Without both the crate is the embedded core. `parry` adds ground of triangles on the host; `link`, frames between a controller and its plant.
+//! [`model::ModelBuilder`]. Without both the crate is the embedded core. `parry` adds ground of triangles on the host; `rayon`, threads for the optimizer; `link`, frames between a controller and its plant.
 #![no_std]
 
 #[cfg(feature = "alloc")]

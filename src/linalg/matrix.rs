@@ -4,6 +4,7 @@ use core::ops::{Index, IndexMut};
 
 use nalgebra::{Dyn, MatrixView};
 
+use crate::memory::{run, run_mut};
 use crate::scalar::Real;
 
 /// Row stride for `cols` columns: the next multiple of four.
@@ -62,13 +63,13 @@ impl<'a, T: Real> MatRef<'a, T> {
 
     /// Row `i`.
     pub fn row(&self, i: usize) -> &'a [T] {
-        &self.data[i * self.stride..][..self.cols]
+        run(self.data, i * self.stride, self.cols)
     }
 
     /// Columns `first .. first + cols`.
     pub fn columns(&self, first: usize, cols: usize) -> MatRef<'a, T> {
         debug_assert!(first + cols <= self.cols);
-        MatRef { data: &self.data[first.min(self.data.len())..], rows: self.rows, cols, stride: self.stride }
+        MatRef { data: self.data.get(first..).unwrap_or(&[]), rows: self.rows, cols, stride: self.stride }
     }
 
     /// The same numbers as a nalgebra view.
@@ -139,7 +140,7 @@ impl<'a, T: Real> MatMut<'a, T> {
 
     /// Row `i`.
     pub fn row_mut(&mut self, i: usize) -> &mut [T] {
-        &mut self.data[i * self.stride..][..self.cols]
+        run_mut(self.data, i * self.stride, self.cols)
     }
 
     /// A view that can be read.

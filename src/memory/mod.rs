@@ -20,6 +20,8 @@
 
 mod arena;
 mod carved;
+mod parts;
 
 pub use arena::{Arena, ArenaTooSmall, BLOCK_BYTES, Block, blocks_for};
 pub(crate) use carved::carved;
+pub(crate) use parts::{copy, first, part, part_and_next, part_mut, run, run_mut};

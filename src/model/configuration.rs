@@ -9,6 +9,7 @@ use nalgebra::Vector3;
 use super::{Joint, Model, Range};
 use crate::input::{InputError, check_length};
 use crate::linalg::MatMut;
+use crate::memory::{copy, first, run, run_mut};
 use crate::scalar::Real;
 use crate::spatial::lie::{
     self, BlockTriangular, Quaternion, conjugate, exp_quaternion, exp_translation, log_placement, log_quaternion,
@@ -135,31 +136,39 @@ pub fn integrate<T: Real>(model: Model<'_, T>, q: &[T], v: &[T], q_next: &mut [T
     check_length("v", model.nv(), v.len())?;
     check_length("q_next", model.nq(), q_next.len())?;
     for body in model.bodies {
-        integrate_joint(&body.joint, &q[body.q_range()], &v[body.v_range()], &mut q_next[body.q_range()]);
+        let (first_q, nq, first_v) = (usize::from(body.first_q), body.joint.nq(), usize::from(body.first_v));
+        let (q, v) = (run(q, first_q, nq), run(v, first_v, body.joint.nv()));
+        integrate_joint(&body.joint, q, v, run_mut(q_next, first_q, nq));
     }
     Ok(())
 }
 
 fn integrate_joint<T: Real>(joint: &Joint<T>, q: &[T], v: &[T], next: &mut [T]) {
     match joint {
-        Joint::Revolute { .. } | Joint::Prismatic { .. } => next[0] = q[0] + v[0],
-        Joint::Continuous { .. } => next.copy_from_slice(&turned(q[0], q[1], v[0])),
+        Joint::Revolute { .. } | Joint::Prismatic { .. } => {
+            let ([q], [v]) = (first(q), first(v));
+            copy(next, &[q + v]);
+        }
+        Joint::Continuous { .. } => {
+            let ([cos, sin], [v]) = (first(q), first(v));
+            copy(next, &turned(cos, sin, v));
+        }
         Joint::Spherical => {
             let step = exp_quaternion(&vector(v));
-            next.copy_from_slice(&renormalized(multiply_quaternions(&quaternion(q), &step)));
+            copy(next, &renormalized(multiply_quaternions(&first(q), &step)));
         }
         Joint::Planar => {
+            let ([x, y, cos, sin], [.., turn]) = (first(q), first::<T, 3>(v));
             let moved = exp_translation(&planar_motion(v));
-            next[0] = q[0] + (q[2] * moved.x - q[3] * moved.y);
-            next[1] = q[1] + (q[3] * moved.x + q[2] * moved.y);
-            next[2..].copy_from_slice(&turned(q[2], q[3], v[2]));
+            let [next_cos, next_sin] = turned(cos, sin, turn);
+            let (x, y) = (x + (cos * moved.x - sin * moved.y), y + (sin * moved.x + cos * moved.y));
+            copy(next, &[x, y, next_cos, next_sin]);
         }
         Joint::FreeFlyer => {
-            let (xi, turn) = (motion(v), quaternion(&q[3..]));
-            let position = vector(q) + multiply(&quaternion_to_matrix(&turn), &exp_translation(&xi));
-            next[..3].copy_from_slice(position.as_slice());
-            let step = exp_quaternion(&xi.angular);
-            next[3..].copy_from_slice(&renormalized(multiply_quaternions(&turn, &step)));
+            let (xi, (start, turn)) = (motion(v), pose(q));
+            let position = start + multiply(&quaternion_to_matrix(&turn), &exp_translation(&xi));
+            let [a, b, c, d] = renormalized(multiply_quaternions(&turn, &exp_quaternion(&xi.angular)));
+            copy(next, &[position.x, position.y, position.z, a, b, c, d]);
         }
     }
 }
@@ -170,8 +179,9 @@ pub fn difference<T: Real>(model: Model<'_, T>, q0: &[T], q1: &[T], v: &mut [T])
     check_length("q1", model.nq(), q1.len())?;
     check_length("v", model.nv(), v.len())?;
     for body in model.bodies {
-        let (q0, q1, v) = (&q0[body.q_range()], &q1[body.q_range()], &mut v[body.v_range()]);
-        difference_joint(&body.joint, q0, q1, v);
+        let (first_q, nq) = (usize::from(body.first_q), body.joint.nq());
+        let v = run_mut(v, usize::from(body.first_v), body.joint.nv());
+        difference_joint(&body.joint, run(q0, first_q, nq), run(q1, first_q, nq), v);
     }
     Ok(())
 }
@@ -180,7 +190,7 @@ pub fn difference<T: Real>(model: Model<'_, T>, q0: &[T], q1: &[T], v: &mut [T])
 pub(crate) fn displacement<T: Real>(joint: &Joint<T>, q: &[T], v: &mut [T]) {
     let (o, i) = (T::ZERO, T::ONE);
     match joint {
-        Joint::Revolute { .. } | Joint::Prismatic { .. } => v[0] = q[0],
+        Joint::Revolute { .. } | Joint::Prismatic { .. } => copy(v, q),
         Joint::Continuous { .. } => difference_joint(joint, &[i, o], q, v),
         Joint::Spherical => difference_joint(joint, &[o, o, o, i], q, v),
         Joint::Planar => difference_joint(joint, &[o, o, i, o], q, v),
@@ -219,17 +229,20 @@ pub(crate) fn joint_difference_jacobian<T: Real>(joint: &Joint<T>, v: &[T]) -> [
 /// v = q₁ ⊖ q₀ of a joint.
 pub(crate) fn difference_joint<T: Real>(joint: &Joint<T>, q0: &[T], q1: &[T], v: &mut [T]) {
     match joint {
-        Joint::Revolute { .. } | Joint::Prismatic { .. } => v[0] = q1[0] - q0[0],
-        Joint::Continuous { .. } => v[0] = angle_between([q0[0], q0[1]], [q1[0], q1[1]]),
+        Joint::Revolute { .. } | Joint::Prismatic { .. } => {
+            let ([q0], [q1]) = (first(q0), first(q1));
+            copy(v, &[q1 - q0]);
+        }
+        Joint::Continuous { .. } => copy(v, &[angle_between(first(q0), first(q1))]),
         Joint::Spherical => {
-            let relative = multiply_quaternions(&conjugate(&quaternion(q0)), &quaternion(q1));
-            v.copy_from_slice(log_quaternion(&relative).as_slice());
+            let relative = multiply_quaternions(&conjugate(&first(q0)), &first(q1));
+            copy(v, log_quaternion(&relative).as_slice());
         }
         Joint::Planar => {
             let xi = planar_difference(q0, q1).to_array();
-            v.copy_from_slice(&PLANAR.map(|k| xi[k]));
+            copy(v, &PLANAR.map(|k| xi[k]));
         }
-        Joint::FreeFlyer => v.copy_from_slice(&spatial_difference(q0, q1).to_array()),
+        Joint::FreeFlyer => copy(v, &spatial_difference(q0, q1).to_array()),
     }
 }
 
@@ -308,12 +321,13 @@ pub fn difference_jacobian<T: Real>(
     // ∂/∂q₀ is minus the inverse *left* Jacobian, which is the right one of the opposite vector.
     let sign = if argument == Argument::From { -T::ONE } else { T::ONE };
     for body in model.bodies {
-        let (q0, q1) = (&q0[body.q_range()], &q1[body.q_range()]);
+        let (first_q, nq) = (usize::from(body.first_q), body.joint.nq());
+        let (q0, q1) = (run(q0, first_q, nq), run(q1, first_q, nq));
         let mut block = Block { matrix: &mut jacobian, first: usize::from(body.first_v) };
         match &body.joint {
             Joint::Revolute { .. } | Joint::Prismatic { .. } | Joint::Continuous { .. } => block.set(0, 0, sign),
             Joint::Spherical => {
-                let relative = multiply_quaternions(&conjugate(&quaternion(q0)), &quaternion(q1));
+                let relative = multiply_quaternions(&conjugate(&first(q0)), &first(q1));
                 let phi = log_quaternion(&relative) * sign;
                 block.set_rotation(&(lie::inverse_right_jacobian_rotation(&phi) * sign));
             }
@@ -372,19 +386,23 @@ fn check_square<T: Real>(model: &Model<'_, T>, jacobian: &MatMut<'_, T>) -> Resu
 }
 
 fn vector<T: Real>(x: &[T]) -> Vector3<T> {
-    Vector3::new(x[0], x[1], x[2])
+    Vector3::from(first::<T, 3>(x))
 }
 
 fn motion<T: Real>(v: &[T]) -> Motion<T> {
-    Motion::new(vector(v), vector(&v[3..]))
+    let [a, b, c, d, e, f] = first(v);
+    Motion::new(Vector3::new(a, b, c), Vector3::new(d, e, f))
 }
 
 fn planar_motion<T: Real>(v: &[T]) -> Motion<T> {
-    Motion::new(Vector3::new(v[0], v[1], T::ZERO), Vector3::new(T::ZERO, T::ZERO, v[2]))
+    let [x, y, turn] = first(v);
+    Motion::new(Vector3::new(x, y, T::ZERO), Vector3::new(T::ZERO, T::ZERO, turn))
 }
 
-fn quaternion<T: Real>(q: &[T]) -> Quaternion<T> {
-    [q[0], q[1], q[2], q[3]]
+/// Position and orientation of a free body.
+fn pose<T: Real>(q: &[T]) -> (Vector3<T>, Quaternion<T>) {
+    let [x, y, z, a, b, c, d] = first(q);
+    (Vector3::new(x, y, z), [a, b, c, d])
 }
 
 fn exp_placement<T: Real>(xi: &Motion<T>) -> Placement<T> {
@@ -411,16 +429,16 @@ fn angle_between<T: Real>([c0, s0]: [T; 2], [c1, s1]: [T; 2]) -> T {
 }
 
 fn planar_difference<T: Real>(q0: &[T], q1: &[T]) -> Motion<T> {
-    let half = angle_between([q0[2], q0[3]], [q1[2], q1[3]]) * T::from_f64(0.5);
+    let ([x0, y0, cos0, sin0], [x1, y1, cos1, sin1]) = (first(q0), first(q1));
+    let half = angle_between([cos0, sin0], [cos1, sin1]) * T::from_f64(0.5);
     let (sin, cos) = half.sin_cos();
-    let (dx, dy) = (q1[0] - q0[0], q1[1] - q0[1]);
-    let local = Vector3::new(q0[2] * dx + q0[3] * dy, q0[2] * dy - q0[3] * dx, T::ZERO);
+    let (dx, dy) = (x1 - x0, y1 - y0);
+    let local = Vector3::new(cos0 * dx + sin0 * dy, cos0 * dy - sin0 * dx, T::ZERO);
     log_placement(&[T::ZERO, T::ZERO, sin, cos], &local)
 }
 
 fn spatial_difference<T: Real>(q0: &[T], q1: &[T]) -> Motion<T> {
-    let (from, to) = (quaternion(&q0[3..]), quaternion(&q1[3..]));
+    let ((start, from), (end, to)) = (pose(q0), pose(q1));
     let relative = multiply_quaternions(&conjugate(&from), &to);
-    let moved = vector(q1) - vector(q0);
-    log_placement(&relative, &multiply_transposed(&quaternion_to_matrix(&from), &moved))
+    log_placement(&relative, &multiply_transposed(&quaternion_to_matrix(&from), &(end - start)))
 }

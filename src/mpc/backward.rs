@@ -13,7 +13,7 @@ use crate::input::InputError;
 use crate::linalg::{
     MatMut, MatRef, NotPositiveDefinite, add_at_b, add_at_b_upper, padded, partial_dot, solve_lower, solve_upper,
 };
-use crate::memory::carved;
+use crate::memory::{carved, copy, run, run_mut};
 use crate::model::Model;
 use crate::model::configuration::Argument;
 use crate::scalar::Real;
@@ -74,7 +74,7 @@ impl<T: Real> Backward<'_, T> {
     /// Starts from the cost at the end.
     pub fn start(&mut self, end: &Quadratic<'_, T>) {
         let (n, stride) = (self.gradient.len(), padded(self.gradient.len()));
-        self.gradient.copy_from_slice(&end.gradient[..n]);
+        copy(self.gradient, run(end.gradient, 0, n));
         let h = end.hessian();
         for i in 0..n {
             for j in i..n {
@@ -86,15 +86,15 @@ impl<T: Real> Backward<'_, T> {
 
     /// Moves V to where the gap leads; the change of cost that this brings. O(nv²).
     pub fn cross_gap(&mut self, gap: &[T]) -> T {
-        let (n, stride, half) = (gap.len(), padded(gap.len()), T::from_f64(0.5));
+        let (stride, half) = (padded(gap.len()), T::from_f64(0.5));
         if gap.iter().all(|x| *x == T::ZERO) {
             return T::ZERO;
         }
         let mut change = T::ZERO;
-        for i in 0..n {
-            let moved = partial_dot(&self.hessian[i * stride..][..n], gap);
-            change = gap[i].mul_add(half.mul_add(moved, self.gradient[i]), change);
-            self.gradient[i] += moved;
+        for ((row, gradient), own) in self.hessian.chunks_exact(stride).zip(self.gradient.iter_mut()).zip(gap) {
+            let moved = partial_dot(run(row, 0, gap.len()), gap);
+            change = own.mul_add(half.mul_add(moved, *gradient), change);
+            *gradient += moved;
         }
         change
     }
@@ -129,24 +129,24 @@ impl<T: Real> Backward<'_, T> {
         let (q_rows, v_rows) = self.hessian.split_at(nv * wide);
         for body in model.bodies {
             for i in body.v_range() {
-                let out = &mut self.lifted[i * wide..][..2 * nv];
-                let v_row = &v_rows[i * wide..][..2 * nv];
+                let out = run_mut(self.lifted, i * wide, 2 * nv);
+                let v_row = run(v_rows, i * wide, 2 * nv);
                 if body.joint.nv() == 1 {
-                    for ((out, by_q), by_v) in out.iter_mut().zip(&q_rows[i * wide..]).zip(v_row) {
+                    for ((out, by_q), by_v) in out.iter_mut().zip(run(q_rows, i * wide, 2 * nv)).zip(v_row) {
                         *out = dt_s.mul_add(*by_q, *by_v);
                     }
                     continue;
                 }
                 out.copy_from_slice(v_row);
                 for j in body.v_range() {
-                    add_scaled(out, self.to[j * stride + i], &q_rows[j * wide..][..2 * nv]);
+                    add_scaled(out, self.to[j * stride + i], run(q_rows, j * wide, 2 * nv));
                 }
             }
         }
         for i in 0..nv {
-            let (by_q, by_v) = self.lifted[i * wide..][..2 * nv].split_at(nv);
-            self.coupling[i * stride..][..nv].copy_from_slice(by_q);
-            let weight = &mut self.weight[i * stride..][..nv];
+            let (by_q, by_v) = (run(self.lifted, i * wide, nv), run(self.lifted, i * wide + nv, nv));
+            copy(run_mut(self.coupling, i * stride, nv), by_q);
+            let weight = run_mut(self.weight, i * stride, nv);
             for ((out, by_v), by_q) in weight.iter_mut().zip(by_v).zip(by_q) {
                 *out = dt_s.mul_add(*by_q, *by_v);
             }
@@ -163,13 +163,13 @@ impl<T: Real> Backward<'_, T> {
         let (nv, stride, wide) = (self.nv(), padded(self.nv()), padded(2 * self.nv()));
         let to = columns_of(block(self.to, first, n, stride));
         for i in first..first + n {
-            let (by_q, by_v) = self.lifted[i * wide..][..2 * nv].split_at(nv);
+            let (by_q, by_v) = (run(self.lifted, i * wide, nv), run(self.lifted, i * wide + nv, nv));
             let mut sums = [T::ZERO; MOST_AXES];
-            sums[..n].copy_from_slice(&by_v[first..first + n]);
-            for (x, column) in by_q[first..first + n].iter().zip(&to) {
+            copy(run_mut(&mut sums, 0, n), run(by_v, first, n));
+            for (x, column) in run(by_q, first, n).iter().zip(&to) {
                 add_scaled(&mut sums, *x, column);
             }
-            self.weight[i * stride + first..][..n].copy_from_slice(&sums[..n]);
+            copy(run_mut(self.weight, i * stride + first, n), run(&sums, 0, n));
         }
         for i in (0..first).chain(first + n..nv) {
             for j in first..first + n {
@@ -181,15 +181,15 @@ impl<T: Real> Backward<'_, T> {
     /// l_x ← Q_x.
     fn pull_gradient(&mut self, model: Model<'_, T>, f: MatRef<'_, T>, out: &mut [T]) {
         let (nv, stride) = (self.nv(), padded(self.nv()));
-        let (by_q, by_v) = self.gradient.split_at(nv);
+        let (by_q, by_v) = (run(self.gradient, 0, nv), run(self.gradient, nv, nv));
+        copy(self.pulled, by_v);
         for body in model.bodies {
-            for i in body.v_range() {
-                let (mut pulled, mut kept) = (by_v[i], out[i]);
-                for j in body.v_range() {
-                    pulled = self.to[j * stride + i].mul_add(by_q[j], pulled);
-                    kept = self.from[j * stride + i].mul_add(by_q[j], kept);
-                }
-                (self.pulled[i], out[i]) = (pulled, kept);
+            let (first, n) = (usize::from(body.first_v), body.joint.nv());
+            let (pulled, kept) = (run_mut(self.pulled, first, n), run_mut(out, first, n));
+            for (j, by_q) in run(by_q, first, n).iter().enumerate() {
+                let at = (first + j) * stride + first;
+                add_scaled(pulled, *by_q, run(self.to, at, n));
+                add_scaled(kept, *by_q, run(self.from, at, n));
             }
         }
         for (dof, &pulled) in self.pulled.iter().enumerate() {
@@ -204,8 +204,9 @@ impl<T: Real> Backward<'_, T> {
         self.carry_configuration(model);
         let square = |m| MatRef::with_stride(m, nv, nv, stride);
         for (row, coupling) in self.product.chunks_exact_mut(padded(columns)).zip(self.coupling.chunks_exact(stride)) {
-            row[..nv].copy_from_slice(&coupling[..nv]);
-            row[nv..].fill(T::ZERO);
+            let (by_q, rest) = row.split_at_mut_checked(nv).unwrap_or((&mut [], &mut []));
+            copy(by_q, run(coupling, 0, nv));
+            rest.fill(T::ZERO);
         }
         let mut product = MatMut::with_stride(self.product, nv, columns, padded(columns));
         // W is symmetric, and read by columns the kernel is faster.
@@ -221,7 +222,7 @@ impl<T: Real> Backward<'_, T> {
         add_at_b_upper(MatMut::with_stride(self.square, nv, nv, stride), f.columns(0, nv), square(&*self.coupling));
         let mut hessian = states_block(quadratic, n);
         for i in 0..nv {
-            add(&mut hessian.row_mut(i)[i..nv], &self.square[i * stride..][i..nv]);
+            add(run_mut(hessian.row_mut(i), i, nv - i), run(self.square, i * stride + i, nv - i));
         }
     }
 
@@ -229,14 +230,14 @@ impl<T: Real> Backward<'_, T> {
     fn carry_configuration(&mut self, model: Model<'_, T>) {
         let (nv, stride, wide) = (self.nv(), padded(self.nv()), padded(2 * self.nv()));
         for i in 0..nv {
-            self.square[i * stride..][..nv].copy_from_slice(&self.hessian[i * wide..][..nv]);
+            copy(run_mut(self.square, i * stride, nv), run(self.hessian, i * wide, nv));
         }
         for body in model.bodies.iter().filter(|body| body.joint.nv() > 1) {
             for i in body.v_range() {
-                let row = &mut self.square[i * stride..][..nv];
+                let row = run_mut(self.square, i * stride, nv);
                 row.fill(T::ZERO);
                 for j in body.v_range() {
-                    add_scaled(row, self.from[j * stride + i], &self.hessian[j * wide..][..nv]);
+                    add_scaled(row, self.from[j * stride + i], run(self.hessian, j * wide, nv));
                 }
             }
         }
@@ -285,7 +286,7 @@ impl<T: Real> Backward<'_, T> {
         let (stride, free) = (padded(n), self.bounds.free());
         feedforward.copy_from_slice(self.bounds.x);
         for (row, &control) in free.iter().enumerate() {
-            let crossed = &self.crossed[usize::from(control) * stride..][..n];
+            let crossed = run(self.crossed, usize::from(control) * stride, n);
             for (out, x) in gain.row_mut(row).iter_mut().zip(crossed) {
                 *out = -*x;
             }
@@ -314,9 +315,9 @@ impl<T: Real> Backward<'_, T> {
     fn update_value(&mut self, quadratic: &mut Quadratic<'_, T>, gain: MatRef<'_, T>) {
         let n = self.gradient.len();
         let (stride, nu) = (padded(n), gain.rows());
-        self.gradient.copy_from_slice(&quadratic.gradient[..n]);
+        copy(self.gradient, run(quadratic.gradient, 0, n));
         for (row, step) in self.crossed.chunks_exact(stride).zip(&*self.bounds.x) {
-            add_scaled(self.gradient, *step, &row[..n]);
+            add_scaled(self.gradient, *step, row);
         }
         let mut hessian = states_block(quadratic, n);
         add_at_b_upper(hessian.reborrow(), MatRef::with_stride(self.crossed, nu, n, stride), gain);
@@ -372,7 +373,7 @@ fn columns_of<T: Real>(b: MatRef<'_, T>) -> [[T; MOST_AXES]; MOST_AXES] {
     let n = b.rows().min(MOST_AXES);
     let mut columns = [[T::ZERO; MOST_AXES]; MOST_AXES];
     for (column, j) in columns.iter_mut().zip(0..n) {
-        column[..n].copy_from_slice(&b.row(j)[..n]);
+        copy(run_mut(column, 0, n), run(b.row(j), 0, n));
     }
     columns
 }
@@ -386,7 +387,7 @@ fn times_block<T: Real>(b: MatRef<'_, T>, x: &mut [T], stride: usize, first: usi
         for (x, column) in row.iter().zip(&columns) {
             add_scaled(&mut sums, *x, column);
         }
-        row.copy_from_slice(&sums[..n]);
+        copy(row, run(&sums, 0, n));
     }
 }
 
@@ -394,7 +395,7 @@ fn times_block<T: Real>(b: MatRef<'_, T>, x: &mut [T], stride: usize, first: usi
 fn mirror<T: Real>(upper: MatRef<'_, T>, out: &mut [T], stride: usize) {
     let n = upper.rows();
     for i in 0..n {
-        out[i * stride + i..i * stride + n].copy_from_slice(&upper.row(i)[i..]);
+        copy(run_mut(out, i * stride + i, n - i), run(upper.row(i), i, n - i));
     }
     for first in (0..n).step_by(4) {
         let end = (first + 4).min(n);
@@ -406,8 +407,8 @@ fn mirror<T: Real>(upper: MatRef<'_, T>, out: &mut [T], stride: usize) {
         if end < first + 4 {
             return;
         }
-        let rows: [&[T]; 4] = core::array::from_fn(|k| &upper.row(first + k)[end..]);
-        let below = out[end * stride..].chunks_exact_mut(stride);
+        let rows: [&[T]; 4] = core::array::from_fn(|k| run(upper.row(first + k), end, n - end));
+        let below = out.get_mut(end * stride..).unwrap_or(&mut []).chunks_exact_mut(stride);
         for ((((out, a), b), c), d) in below.zip(rows[0]).zip(rows[1]).zip(rows[2]).zip(rows[3]) {
             let Some(out) = out.get_mut(first..).and_then(|out| out.first_chunk_mut::<4>()) else { return };
             *out = [*a, *b, *c, *d];

@@ -7,6 +7,7 @@ use super::{Clock, Measured, MpcSettings, Nanos, Report, Start, Status, Task};
 use crate::contact::Solver;
 use crate::dynamics::DynamicsError;
 use crate::input::InputError;
+use crate::memory::copy;
 use crate::model::Model;
 use crate::scalar::Real;
 use crate::step::StepError;
@@ -111,7 +112,7 @@ impl<T: Real<Plain = T>, S: Solver<T> + Copy, C: Clock, A: Ahead<T, S, C>> Pass<
         let began = self.clock.now();
         let m = &mut *self.memory;
         let (k, _) = m.committed.locate(self.now.seconds_since(m.committed.start));
-        m.applied.copy_from_slice(if self.fresh { m.idle } else { m.committed.u(k) });
+        copy(m.applied, if self.fresh { m.idle } else { m.committed.u(k) });
         match self.settings.start {
             Start::Gaps if self.fresh => self.stay()?,
             Start::Rollout => {
@@ -130,11 +131,11 @@ impl<T: Real<Plain = T>, S: Solver<T> + Copy, C: Clock, A: Ahead<T, S, C>> Pass<
         self.start_candidate();
         let m = &mut *self.memory;
         for k in 1..m.candidate.time_s.len() {
-            m.candidate.q_mut(k).copy_from_slice(self.measured.q);
-            m.candidate.v_mut(k).copy_from_slice(self.measured.v);
+            copy(m.candidate.q_mut(k), self.measured.q);
+            copy(m.candidate.v_mut(k), self.measured.v);
         }
         for k in 0..m.dt_s.len() {
-            m.candidate.u_mut(k).copy_from_slice(m.idle);
+            copy(m.candidate.u_mut(k), m.idle);
             m.candidate.gain_mut(k).fill(T::ZERO);
         }
         m.warm.clear();
@@ -183,7 +184,7 @@ impl<T: Real<Plain = T>, S: Solver<T> + Copy, C: Clock, A: Ahead<T, S, C>> Pass<
     fn keep_gains(&mut self) -> Result<(), Halt> {
         let m = &mut *self.memory;
         core::mem::swap(&mut m.committed.gain, &mut m.candidate.gain);
-        m.parts.copy_from_slice(m.trial_parts);
+        copy(m.parts, m.trial_parts);
         Ok(())
     }
 
@@ -193,16 +194,16 @@ impl<T: Real<Plain = T>, S: Solver<T> + Copy, C: Clock, A: Ahead<T, S, C>> Pass<
         let shift_s: T = self.now.seconds_since(m.committed.start);
         let mut time_s = T::ZERO;
         for k in 0..m.candidate.time_s.len() {
-            m.candidate.time_s[k] = time_s;
+            if let Some(at) = m.candidate.time_s.get_mut(k) {
+                *at = time_s;
+            }
             let at = m.committed.locate(shift_s + time_s);
-            let nodes = m.candidate.time_s.len();
-            let (nq, nv) = (m.candidate.q.len() / nodes, m.candidate.v.len() / nodes);
-            let (q, v) = (&mut m.candidate.q[k * nq..][..nq], &mut m.candidate.v[k * nv..][..nv]);
+            let (q, v) = m.candidate.state_mut(k);
             m.committed.reference(self.model, at, q, v)?;
             if let Some(dt_s) = m.dt_s.get(k) {
-                m.candidate.u_mut(k).copy_from_slice(m.committed.u(at.0));
+                copy(m.candidate.u_mut(k), m.committed.u(at.0));
                 let old = m.committed.gain(at.0);
-                m.candidate.gain_mut(k).data_mut().copy_from_slice(old.data());
+                copy(m.candidate.gain_mut(k).data_mut(), old.data());
                 time_s += *dt_s;
             }
         }

@@ -67,7 +67,7 @@ impl<T: Real<Plain = T>, S: Solver<T> + Copy, C: Clock> Around<'_, '_, T, S, C> 
         self.check_time()?;
         let began = self.clock.now();
         let Desk { step, derivatives, quadratic, next_q } = desk;
-        let (model, settings) = (self.shared.model, settings_of(self.settings, self.dt_s[k]));
+        let (model, settings) = (self.shared.model, settings_of(self.settings, self.dt_s, k));
         if !warm.0.load(warm.1, step) {
             step.forget();
         }
@@ -79,7 +79,7 @@ impl<T: Real<Plain = T>, S: Solver<T> + Copy, C: Clock> Around<'_, '_, T, S, C> 
         let stepped = self.clock.now();
         let unsolved = !keep_warm(&report, warm, step);
         let quality = differentiate(model, &input, &settings, step, derivatives)?;
-        let (gap_q, gap_v) = place.gap.split_at_mut(model.nv());
+        let (gap_q, gap_v) = place.gap.split_at_mut_checked(model.nv()).unwrap_or((&mut [], &mut []));
         configuration::difference(model, self.plan.q(k + 1), next_q, gap_q)?;
         for ((gap, next), planned) in gap_v.iter_mut().zip(&*place.next_v).zip(self.plan.v(k + 1)) {
             *gap = *next - *planned;
@@ -101,9 +101,9 @@ impl<T: Real<Plain = T>, S: Solver<T> + Copy, C: Clock> Around<'_, '_, T, S, C> 
     }
 }
 
-/// How a step of the plan is taken.
-pub(super) fn settings_of<T: Real, S: Copy>(settings: &StepSettings<T, S>, dt_s: T) -> StepSettings<T, S> {
-    StepSettings { dt_s, substeps: 1, ..*settings }
+/// How step `k` of the plan is taken.
+pub(super) fn settings_of<T: Real, S: Copy>(settings: &StepSettings<T, S>, dt_s: &[T], k: usize) -> StepSettings<T, S> {
+    StepSettings { dt_s: dt_s.get(k).copied().unwrap_or(T::ZERO), substeps: 1, ..*settings }
 }
 
 /// Keeps the impulses of a solved step as the next warm start of its node. Whether it was solved.

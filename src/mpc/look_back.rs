@@ -13,6 +13,7 @@ use crate::contact::Solver;
 use crate::derivatives::Quality;
 use crate::dynamics;
 use crate::linalg::MatRef;
+use crate::memory::{run, run_mut};
 use crate::model::configuration;
 use crate::scalar::Real;
 use crate::step::WarmStore;
@@ -60,7 +61,7 @@ impl<'a, T: Real<Plain = T>, S: Solver<T> + Copy, C: Clock, A: Ahead<T, S, C>> P
         self.measure_first_gap()?;
         let m = &mut *self.memory;
         let n = 2 * m.next_v.len();
-        promise.change += m.backward.cross_gap(&m.gap[..n]);
+        promise.change += m.backward.cross_gap(run(m.gap, 0, n));
         promise.gap = m.gap_sum();
         Ok(promise)
     }
@@ -114,7 +115,7 @@ impl<'a, T: Real<Plain = T>, S: Solver<T> + Copy, C: Clock, A: Ahead<T, S, C>> P
         if let Some(linearized) = ahead.take(k, desk.quadratic, place.parts) {
             return Ok(linearized);
         }
-        let place = Place { gap: &mut place.gap[(k + 1) * n..][..n], ..place };
+        let place = Place { gap: run_mut(place.gap, (k + 1) * n, n), ..place };
         around.linearize(k, desk, (warm, k), place)
     }
 
@@ -137,15 +138,17 @@ impl<'a, T: Real<Plain = T>, S: Solver<T> + Copy, C: Clock, A: Ahead<T, S, C>> P
     fn go_back(&mut self, k: usize, regularization: T) -> Result<T, Halt> {
         let m = &mut *self.memory;
         let nv = self.model.nv();
-        let across = m.backward.cross_gap(&m.gap[(k + 1) * 2 * nv..][..2 * nv]);
+        let across = m.backward.cross_gap(run(m.gap, (k + 1) * 2 * nv, 2 * nv));
         let nu = self.model.nu();
         let bounds = &mut m.backward.bounds;
-        for (i, (actuator, u)) in self.model.actuators.iter().zip(m.committed.u(k)).enumerate() {
-            bounds.lower[i] = actuator.control_range.lower - *u;
-            bounds.upper[i] = actuator.control_range.upper - *u;
+        let limits = bounds.lower.iter_mut().zip(bounds.upper.iter_mut());
+        for ((actuator, u), (lower, upper)) in self.model.actuators.iter().zip(m.committed.u(k)).zip(limits) {
+            *lower = actuator.control_range.lower - *u;
+            *upper = actuator.control_range.upper - *u;
         }
-        let demand = Demand { dt_s: m.dt_s[k], regularization, bound_iterations: self.settings.bound_iterations };
-        let answer = Answer { feedforward: &mut m.feedforward[k * nu..][..nu], gain: m.candidate.gain_mut(k) };
+        let dt_s = m.dt_s.get(k).copied().unwrap_or(T::ZERO);
+        let demand = Demand { dt_s, regularization, bound_iterations: self.settings.bound_iterations };
+        let answer = Answer { feedforward: run_mut(m.feedforward, k * nu, nu), gain: m.candidate.gain_mut(k) };
         let here: (MatRef<'_, T>, &[T]) = (m.derivatives.all(), &*m.next_v);
         let f = self.ahead.step(k).unwrap_or(here);
         let promised = m.backward.go_back(self.model, f, &mut m.quadratic, demand, answer);
@@ -160,7 +163,7 @@ impl<'a, T: Real<Plain = T>, S: Solver<T> + Copy, C: Clock, A: Ahead<T, S, C>> P
     fn measure_first_gap(&mut self) -> Result<(), Halt> {
         let m = &mut *self.memory;
         let nv = self.model.nv();
-        let (gap_q, gap_v) = m.gap[..2 * nv].split_at_mut(nv);
+        let (gap_q, gap_v) = run_mut(m.gap, 0, 2 * nv).split_at_mut_checked(nv).unwrap_or((&mut [], &mut []));
         configuration::difference(self.model, m.committed.q(0), self.measured.q, gap_q)?;
         for ((gap, v), planned) in gap_v.iter_mut().zip(self.measured.v).zip(m.committed.v(0)) {
             *gap = *v - *planned;

@@ -4,7 +4,7 @@ use super::{MpcDims, Nanos, Neighbours, Node};
 use crate::derivatives::Derivatives;
 use crate::input::{InputError, check_length};
 use crate::linalg::{MatMut, MatRef, padded, partial_dot};
-use crate::memory::carved;
+use crate::memory::{carved, part, part_and_next, part_mut, run, run_mut};
 use crate::model::{Dims, Model, configuration};
 use crate::scalar::Real;
 use crate::step::{NextState, Step, StepInput};
@@ -68,56 +68,65 @@ impl<T: Real> Plan<'_, T> {
 
     /// Configuration at node `k`.
     pub fn q(&self, k: usize) -> &[T] {
-        &self.q[part(self.q.len(), self.time_s.len(), k)]
+        part(self.q, self.time_s.len(), k)
     }
 
     /// Velocity at node `k`.
     pub fn v(&self, k: usize) -> &[T] {
-        &self.v[part(self.v.len(), self.time_s.len(), k)]
+        part(self.v, self.time_s.len(), k)
     }
 
     /// Controls from node `k` on.
     pub fn u(&self, k: usize) -> &[T] {
-        &self.u[part(self.u.len(), self.horizon(), k)]
+        part(self.u, self.horizon(), k)
     }
 
     /// K at node `k`: what the controls answer to a change of state, nu × 2nv.
     pub fn gain(&self, k: usize) -> MatRef<'_, T> {
         let nv = self.v.len() / self.time_s.len().max(1);
         let nu = self.u.len() / self.horizon().max(1);
-        MatRef::with_stride(&self.gain[part(self.gain.len(), self.horizon(), k)], nu, 2 * nv, padded(2 * nv))
+        MatRef::with_stride(part(self.gain, self.horizon(), k), nu, 2 * nv, padded(2 * nv))
     }
 
     pub(super) fn q_mut(&mut self, k: usize) -> &mut [T] {
-        let at = part(self.q.len(), self.time_s.len(), k);
-        &mut self.q[at]
+        part_mut(self.q, self.time_s.len(), k)
     }
 
     pub(super) fn v_mut(&mut self, k: usize) -> &mut [T] {
-        let at = part(self.v.len(), self.time_s.len(), k);
-        &mut self.v[at]
+        part_mut(self.v, self.time_s.len(), k)
     }
 
     pub(super) fn u_mut(&mut self, k: usize) -> &mut [T] {
-        let at = part(self.u.len(), self.horizon(), k);
-        &mut self.u[at]
+        let horizon = self.horizon();
+        part_mut(self.u, horizon, k)
     }
 
     pub(super) fn gain_mut(&mut self, k: usize) -> MatMut<'_, T> {
         let nv = self.v.len() / self.time_s.len().max(1);
         let nu = self.u.len() / self.horizon().max(1);
-        let at = part(self.gain.len(), self.horizon(), k);
-        MatMut::with_stride(&mut self.gain[at], nu, 2 * nv, padded(2 * nv))
+        let horizon = self.horizon();
+        MatMut::with_stride(part_mut(self.gain, horizon, k), nu, 2 * nv, padded(2 * nv))
+    }
+
+    /// State, gain and, to be written, controls of node `k`.
+    pub(super) fn state_and_control(&mut self, k: usize) -> (&[T], &[T], MatRef<'_, T>, &mut [T]) {
+        let (nodes, horizon) = (self.time_s.len(), self.horizon());
+        let (q, v, u) = (part(self.q, nodes, k), part(self.v, nodes, k), part_mut(self.u, horizon, k));
+        let n = 2 * v.len();
+        (q, v, MatRef::with_stride(part(self.gain, horizon, k), u.len(), n, padded(n)), u)
+    }
+
+    /// State of node `k`, to be written.
+    pub(super) fn state_mut(&mut self, k: usize) -> (&mut [T], &mut [T]) {
+        (part_mut(self.q, self.time_s.len(), k), part_mut(self.v, self.time_s.len(), k))
     }
 
     /// What the step from node `k` starts from and, to be written, where it leads.
     pub(super) fn around(&mut self, k: usize) -> (StepInput<'_, T>, NextState<'_, T>) {
-        let nodes = self.time_s.len();
-        let (nq, nv) = (self.q.len() / nodes.max(1), self.v.len() / nodes.max(1));
-        let (q, next_q) = self.q.split_at_mut((k + 1) * nq);
-        let (v, next_v) = self.v.split_at_mut((k + 1) * nv);
-        let u = &self.u[part(self.u.len(), nodes.saturating_sub(1), k)];
-        (StepInput::new(&q[k * nq..], &v[k * nv..], u), NextState { q: &mut next_q[..nq], v: &mut next_v[..nv] })
+        let (nodes, horizon) = (self.time_s.len(), self.horizon());
+        let (q, next_q) = part_and_next(self.q, nodes, k);
+        let (v, next_v) = part_and_next(self.v, nodes, k);
+        (StepInput::new(q, v, part(self.u, horizon, k)), NextState { q: next_q, v: next_v })
     }
 
     /// Node `k` with the step that follows; its duration is zero at the last one.
@@ -247,7 +256,7 @@ impl<T: Real> Plan<'_, T> {
         check_length("scratch", model.nq(), scratch.reference_q.len())?;
         check_length("plan", model.nv() * self.time_s.len(), self.v.len())?;
         let (apart, rest) = scratch.apart.split_at_mut(nv);
-        let velocity = &mut rest[..nv];
+        let velocity = run_mut(rest, 0, nv);
         self.reference(model, at, scratch.reference_q, velocity)?;
         configuration::difference(model, scratch.reference_q, q, apart)?;
         for (reference, v) in velocity.iter_mut().zip(v) {
@@ -255,7 +264,7 @@ impl<T: Real> Plan<'_, T> {
         }
         let gain = self.gain(at.0);
         for (i, (u, planned)) in u.iter_mut().zip(self.u(at.0)).enumerate() {
-            *u = *planned + partial_dot(gain.row(i), &scratch.apart[..2 * nv]);
+            *u = *planned + partial_dot(gain.row(i), run(scratch.apart, 0, 2 * nv));
         }
         Ok(())
     }
@@ -266,11 +275,4 @@ pub(super) fn clamp<T: Real>(model: Model<'_, T>, u: &mut [T]) {
     for (u, actuator) in u.iter_mut().zip(model.actuators) {
         *u = actuator.control_range.clamp(*u);
     }
-}
-
-/// Where part `k` of `parts` equal ones stands; the last one for a `k` that is too large.
-fn part(len: usize, parts: usize, k: usize) -> core::ops::Range<usize> {
-    let one = len / parts.max(1);
-    let k = k.min(parts.saturating_sub(1));
-    k * one..(k + 1) * one
 }

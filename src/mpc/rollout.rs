@@ -5,10 +5,11 @@ use super::iterate::{Halt, Pass};
 use super::linearize::{keep_warm, settings_of};
 use super::plan::{Surroundings, clamp};
 use super::team::Ahead;
-use super::{Clock, Plan, Sum, cost};
+use super::{Clock, Sum, cost};
 use crate::contact::Solver;
 use crate::dynamics;
 use crate::linalg::partial_dot;
+use crate::memory::{copy, run, run_mut};
 use crate::model::configuration;
 use crate::scalar::Real;
 use crate::step::step_watched;
@@ -25,17 +26,17 @@ impl<T: Real<Plain = T>, S: Solver<T> + Copy, C: Clock, A: Ahead<T, S, C>> Pass<
         for k in 0..self.horizon() {
             let m = &mut *self.memory;
             if self.fresh {
-                m.candidate.u_mut(k).copy_from_slice(m.idle);
+                copy(m.candidate.u_mut(k), m.idle);
                 m.candidate.gain_mut(k).fill(T::ZERO);
                 self.advance(k)?;
                 continue;
             }
             let time_s = shift_s + m.candidate.time_s(k);
-            let (q, v, u) = node_mut(&mut m.candidate, k);
+            let (q, v, _, u) = m.candidate.state_and_control(k);
             m.committed.mean_control(self.model, time_s, (q, v), u, &mut m.policy)?;
             let (from, _) = m.committed.locate(time_s);
             let old = m.committed.gain(from);
-            m.candidate.gain_mut(k).data_mut().copy_from_slice(old.data());
+            copy(m.candidate.gain_mut(k).data_mut(), old.data());
             self.advance(k)?;
         }
         self.finish_rollout()
@@ -48,20 +49,16 @@ impl<T: Real<Plain = T>, S: Solver<T> + Copy, C: Clock, A: Ahead<T, S, C>> Pass<
         for k in 0..self.horizon() {
             let m = &mut *self.memory;
             let nv = self.model.nv();
-            let (q, v, u) = node_mut(&mut m.candidate, k);
-            let (apart_q, apart_v) = m.apart[..2 * nv].split_at_mut(nv);
+            let (q, v, gain, u) = m.candidate.state_and_control(k);
+            let apart = run_mut(m.apart, 0, 2 * nv);
+            let (apart_q, apart_v) = apart.split_at_mut_checked(nv).unwrap_or((&mut [], &mut []));
             configuration::difference(self.model, m.committed.q(k), q, apart_q)?;
             for ((apart, v), planned) in apart_v.iter_mut().zip(v).zip(m.committed.v(k)) {
                 *apart = *v - *planned;
             }
-            u.copy_from_slice(m.committed.u(k));
-            let nu = u.len();
-            for (u, forward) in u.iter_mut().zip(&m.feedforward[k * nu..]) {
-                *u = length.mul_add(*forward, *u);
-            }
-            let (gain, u) = split_gain(&mut m.candidate, k);
-            for (i, u) in u.iter_mut().enumerate() {
-                *u += partial_dot(gain.row(i), &m.apart[..2 * nv]);
+            let forward = run(m.feedforward, k * u.len(), u.len());
+            for (i, ((u, planned), forward)) in u.iter_mut().zip(m.committed.u(k)).zip(forward).enumerate() {
+                *u = length.mul_add(*forward, *planned) + partial_dot(gain.row(i), apart);
             }
             clamp(self.model, u);
             self.advance(k)?;
@@ -80,14 +77,12 @@ impl<T: Real<Plain = T>, S: Solver<T> + Copy, C: Clock, A: Ahead<T, S, C>> Pass<
         m.trial_parts.fill(T::ZERO);
         m.candidate.start = self.now;
         let mut time_s = T::ZERO;
-        for (k, dt_s) in m.dt_s.iter().enumerate() {
-            m.candidate.time_s[k] = time_s;
+        for (at, dt_s) in m.candidate.time_s.iter_mut().zip(m.dt_s.iter().chain([&T::ZERO])) {
+            *at = time_s;
             time_s += *dt_s;
         }
-        let last = m.dt_s.len();
-        m.candidate.time_s[last] = time_s;
-        m.candidate.q_mut(0).copy_from_slice(self.measured.q);
-        m.candidate.v_mut(0).copy_from_slice(self.measured.v);
+        copy(m.candidate.q_mut(0), self.measured.q);
+        copy(m.candidate.v_mut(0), self.measured.v);
         self.trial_cost = T::ZERO;
         self.trial_dropped = 0;
     }
@@ -97,7 +92,7 @@ impl<T: Real<Plain = T>, S: Solver<T> + Copy, C: Clock, A: Ahead<T, S, C>> Pass<
         self.check_time()?;
         let m = &mut *self.memory;
         m.warm.load(k, &mut m.step);
-        let settings = settings_of(&self.settings.step, m.dt_s[k]);
+        let settings = settings_of(&self.settings.step, m.dt_s, k);
         let (mut input, next) = m.candidate.around(k);
         input.force = m.disturbance;
         let mut watch = Stopwatch::start(self.clock);
@@ -119,16 +114,16 @@ impl<T: Real<Plain = T>, S: Solver<T> + Copy, C: Clock, A: Ahead<T, S, C>> Pass<
     fn keep_gap(&mut self, k: usize, share: T) -> Result<(), Halt> {
         let m = &mut *self.memory;
         let nv = self.model.nv();
-        let gap = &m.gap[k * 2 * nv..][..2 * nv];
+        let gap = run(m.gap, k * 2 * nv, 2 * nv);
         if share == T::ZERO || gap.iter().all(|x| *x == T::ZERO) {
             return Ok(());
         }
         for (apart, gap) in m.apart.iter_mut().zip(gap) {
             *apart = -(share * *gap);
         }
-        m.next_q.copy_from_slice(m.candidate.q(k));
-        configuration::integrate(self.model, m.next_q, &m.apart[..nv], m.candidate.q_mut(k))?;
-        for (v, apart) in m.candidate.v_mut(k).iter_mut().zip(&m.apart[nv..]) {
+        copy(m.next_q, m.candidate.q(k));
+        configuration::integrate(self.model, m.next_q, run(m.apart, 0, nv), m.candidate.q_mut(k))?;
+        for (v, apart) in m.candidate.v_mut(k).iter_mut().zip(run(m.apart, nv, nv)) {
             *v += *apart;
         }
         Ok(())
@@ -147,20 +142,4 @@ impl<T: Real<Plain = T>, S: Solver<T> + Copy, C: Clock, A: Ahead<T, S, C>> Pass<
         self.trial_cost += sum.0;
         if self.trial_cost.is_finite() { Ok(self.trial_cost) } else { Err(Halt::Diverged) }
     }
-}
-
-/// State of a node and its controls, to be written.
-fn node_mut<'p, T: Real>(plan: &'p mut Plan<'_, T>, k: usize) -> (&'p [T], &'p [T], &'p mut [T]) {
-    let nodes = plan.time_s.len().max(1);
-    let (nq, nv, nu) = (plan.q.len() / nodes, plan.v.len() / nodes, plan.u.len() / plan.horizon().max(1));
-    (&plan.q[k * nq..][..nq], &plan.v[k * nv..][..nv], &mut plan.u[k * nu..][..nu])
-}
-
-/// Gain of a node and its controls, to be written.
-fn split_gain<'p, T: Real>(plan: &'p mut Plan<'_, T>, k: usize) -> (crate::linalg::MatRef<'p, T>, &'p mut [T]) {
-    let horizon = plan.horizon().max(1);
-    let (nv, nu) = (plan.v.len() / plan.time_s.len().max(1), plan.u.len() / horizon);
-    let (stride, each) = (crate::linalg::padded(2 * nv), plan.gain.len() / horizon);
-    let gain = crate::linalg::MatRef::with_stride(&plan.gain[k * each..][..each], nu, 2 * nv, stride);
-    (gain, &mut plan.u[k * nu..][..nu])
 }

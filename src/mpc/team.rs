@@ -9,7 +9,7 @@ use super::{Clock, MpcDims};
 use crate::contact::Solver;
 use crate::derivatives::Derivatives;
 use crate::linalg::MatRef;
-use crate::memory::{Arena, ArenaTooSmall, carved};
+use crate::memory::{Arena, ArenaTooSmall, carved, part};
 use crate::scalar::Real;
 use crate::step::{Step, WarmStore};
 
@@ -184,8 +184,8 @@ where
 
     fn take(&self, k: usize, quadratic: &mut Quadratic<'_, T>, parts: &mut [T]) -> Option<Linearized<T>> {
         let stages = &self.team.stages;
-        quadratic.restore(one(stages.costs, self.team.dims.horizon, k));
-        for (part, own) in parts.iter_mut().zip(one(stages.parts, self.team.dims.horizon, k)) {
+        quadratic.restore(part(stages.costs, self.team.dims.horizon, k));
+        for (part, own) in parts.iter_mut().zip(part(stages.parts, self.team.dims.horizon, k)) {
             *part += *own;
         }
         stages.told.get(k).copied()
@@ -193,18 +193,12 @@ where
 
     fn step(&self, k: usize) -> Option<(MatRef<'_, T>, &[T])> {
         let (stages, horizon) = (&self.team.stages, self.team.dims.horizon);
-        let next_v = one(stages.next_v, horizon, k);
-        let steps = one(stages.steps, horizon, k);
+        let next_v = part(stages.next_v, horizon, k);
+        let steps = part(stages.steps, horizon, k);
         let stride = steps.len() / next_v.len().max(1);
         let columns = self.team.members.first()?.as_ref()?.derivatives.all().cols();
         Some((MatRef::with_stride(steps, next_v.len(), columns, stride), next_v))
     }
-}
-
-/// Number `k` of several equal parts.
-fn one<T>(all: &[T], count: usize, k: usize) -> &[T] {
-    let size = all.len() / count.max(1);
-    all.get(k * size..(k + 1) * size).unwrap_or(&[])
 }
 
 /// Some nodes in a row, and where their numbers go.

@@ -4,7 +4,7 @@ use core::marker::PhantomData;
 
 use super::Step;
 use crate::contact::{Constraint, Problem, ProblemDims, SolverStatus};
-use crate::memory::carved;
+use crate::memory::{carved, part, part_mut};
 use crate::scalar::Real;
 
 carved! {
@@ -35,31 +35,33 @@ carved! {
 impl<T: Real> WarmStore<'_, T> {
     /// Keeps what a step has found.
     pub(crate) fn save(&mut self, node: usize, work: &Step<'_, T>) {
-        let (constraints, impulses) = self.ranges(node);
+        let nodes = self.counts.len();
         let (count, rows) = work.warm.used();
-        self.constraints[constraints][..count].copy_from_slice(&work.warm.constraints[..count]);
-        self.impulses[impulses][..rows].copy_from_slice(&work.warm.impulses[..rows]);
-        self.counts[node] = count as u16;
+        copy_first(part_mut(self.constraints, nodes, node), work.warm.constraints, count);
+        copy_first(part_mut(self.impulses, nodes, node), work.warm.impulses, rows);
+        if let Some(saved) = self.counts.get_mut(node) {
+            *saved = count as u16;
+        }
     }
 
     /// Gives it to a step at the same node; false, and nothing given, if there is none.
     pub(crate) fn load(&self, node: usize, work: &mut Step<'_, T>) -> bool {
-        let count = usize::from(self.counts[node]);
+        let (nodes, count) = (self.counts.len(), self.counts.get(node).map_or(0, |count| usize::from(*count)));
         if count > 0 {
-            let (constraints, impulses) = self.ranges(node);
             work.warm.count = count;
-            work.warm.constraints[..count].copy_from_slice(&self.constraints[constraints][..count]);
+            copy_first(work.warm.constraints, part(self.constraints, nodes, node), count);
             let (_, rows) = work.warm.used();
-            work.warm.impulses[..rows].copy_from_slice(&self.impulses[impulses][..rows]);
+            copy_first(work.warm.impulses, part(self.impulses, nodes, node), rows);
         }
         count > 0
     }
 
     /// The nodes before `node`, and those from it on.
     pub(crate) fn split_at(&mut self, node: usize) -> (WarmStore<'_, T>, WarmStore<'_, T>) {
-        let (constraints, impulses) = self.ranges(node);
-        let constraints = self.constraints.split_at_mut(constraints.start);
-        let impulses = self.impulses.split_at_mut(impulses.start);
+        let nodes = self.counts.len().max(1);
+        let (constraints, rows) = (self.constraints.len() / nodes, self.impulses.len() / nodes);
+        let constraints = self.constraints.split_at_mut(node * constraints);
+        let impulses = self.impulses.split_at_mut(node * rows);
         let counts = self.counts.split_at_mut(node);
         let part = |constraints, impulses, counts| WarmStore { constraints, impulses, counts, _scalar: PhantomData };
         (part(constraints.0, impulses.0, counts.0), part(constraints.1, impulses.1, counts.1))
@@ -69,12 +71,11 @@ impl<T: Real> WarmStore<'_, T> {
     pub(crate) fn clear(&mut self) {
         self.counts.fill(0);
     }
+}
 
-    fn ranges(&self, node: usize) -> (core::ops::Range<usize>, core::ops::Range<usize>) {
-        let nodes = self.counts.len().max(1);
-        let (constraints, rows) = (self.constraints.len() / nodes, self.impulses.len() / nodes);
-        (node * constraints..(node + 1) * constraints, node * rows..(node + 1) * rows)
-    }
+/// The first `count` numbers of one slice into another.
+fn copy_first<X: Copy>(to: &mut [X], from: &[X], count: usize) {
+    to.iter_mut().zip(from).take(count).for_each(|(to, from)| *to = *from);
 }
 
 impl<T: Real> Warm<'_, T> {
