@@ -1,7 +1,7 @@
 //! Quadratic problems with bounds: min ½ xᵀ H x + gᵀ x, lower ≤ x ≤ upper, by projected Newton (Bertsekas 1982).
 
 use crate::linalg::{MatMut, MatRef, NotPositiveDefinite, cholesky, cholesky_solve, padded, partial_dot};
-use crate::memory::carved;
+use crate::memory::{carved, copy, run, run_mut};
 use crate::scalar::Real;
 
 carved! {
@@ -27,7 +27,7 @@ const HALVINGS: usize = 12;
 impl<T: Real> Bounds<'_, T> {
     /// Variables that are not at a bound which holds them.
     pub fn free(&self) -> &[u16] {
-        &self.free[..self.count]
+        run(self.free, 0, self.count)
     }
 
     /// U of the factor H = Uᵀ U over the free variables.
@@ -39,13 +39,13 @@ impl<T: Real> Bounds<'_, T> {
     /// most problems meet none and take one.
     pub fn solve(&mut self, h: MatRef<'_, T>, g: &[T], iterations: u16) -> Result<bool, NotPositiveDefinite> {
         let n = g.len();
-        self.gradient.copy_from_slice(g);
+        copy(self.gradient, g);
         self.count = n;
         for (k, free) in self.free.iter_mut().enumerate() {
             *free = k as u16;
         }
         self.find_step(h)?;
-        self.x.copy_from_slice(self.step);
+        copy(self.x, self.step);
         if self.is_within() {
             return Ok(false);
         }
@@ -76,22 +76,21 @@ impl<T: Real> Bounds<'_, T> {
 
     /// g + H x.
     fn write_gradient(&mut self, h: MatRef<'_, T>, g: &[T]) {
-        for i in 0..g.len() {
-            self.gradient[i] = g[i] + row_times(h, i, self.x);
+        for (i, (gradient, g)) in self.gradient.iter_mut().zip(g).enumerate() {
+            *gradient = *g + row_times(h, i, self.x);
         }
     }
 
     /// Frees all variables but those at a bound that the gradient presses them against. Whether the set has changed.
     fn mark_free(&mut self) -> bool {
         let (mut count, mut changed) = (0, false);
-        for i in 0..self.x.len() {
-            let (x, slope) = (self.x[i], self.gradient[i]);
-            let held = (x <= self.lower[i] && slope > T::ZERO) || (x >= self.upper[i] && slope < T::ZERO);
-            if !held {
-                changed |= count >= self.count || usize::from(self.free[count]) != i;
-                self.free[count] = i as u16;
-                count += 1;
-            }
+        let limits = self.lower.iter().zip(&*self.upper);
+        for (i, ((x, slope), (lower, upper))) in self.x.iter().zip(&*self.gradient).zip(limits).enumerate() {
+            let held = (x <= lower && *slope > T::ZERO) || (x >= upper && *slope < T::ZERO);
+            let Some(free) = self.free.get_mut(count).filter(|_| !held) else { continue };
+            changed |= count >= self.count || usize::from(*free) != i;
+            *free = i as u16;
+            count += 1;
         }
         changed |= count != self.count;
         self.count = count;
@@ -102,25 +101,28 @@ impl<T: Real> Bounds<'_, T> {
     fn is_flat(&self, g: &[T]) -> bool {
         let size = g.iter().fold(T::ZERO, |most, g| most.max(g.abs()));
         let tolerance = size * T::EPSILON * T::from_f64(1e2);
-        self.free().iter().all(|&i| self.gradient[usize::from(i)].abs() <= tolerance)
+        let slopes = self.free().iter().filter_map(|&i| self.gradient.get(usize::from(i)));
+        slopes.map(|slope| slope.abs()).all(|slope| slope <= tolerance)
     }
 
     /// Newton's step over the free variables, from the gradient.
     fn find_step(&mut self, h: MatRef<'_, T>) -> Result<(), NotPositiveDefinite> {
         let (count, stride) = (self.count, padded(self.count));
-        for (row, &i) in self.free[..count].iter().enumerate() {
-            self.step[row] = -self.gradient[usize::from(i)];
+        let free = run(self.free, 0, count);
+        for (row, (&i, step)) in free.iter().zip(self.step.iter_mut()).enumerate() {
+            *step = self.gradient.get(usize::from(i)).map_or(T::ZERO, |slope| -*slope);
+            let (from, to) = (h.row(usize::from(i)), run_mut(self.factor, row * stride, count));
             if count == self.x.len() {
-                self.factor[row * stride + row..row * stride + count].copy_from_slice(&h.row(row)[row..count]);
+                copy(run_mut(to, row, count - row), run(from, row, count - row));
                 continue;
             }
-            for (column, &j) in self.free[..count].iter().enumerate().skip(row) {
-                self.factor[row * stride + column] = h[(usize::from(i), usize::from(j))];
+            for (out, &j) in to.iter_mut().zip(free).skip(row) {
+                *out = from.get(usize::from(j)).copied().unwrap_or(T::ZERO);
             }
         }
         cholesky(MatMut::with_stride(self.factor, count, count, stride))?;
         let factor = MatRef::with_stride(self.factor, count, count, stride);
-        cholesky_solve(factor, MatMut::new(&mut self.step[..count], count, 1));
+        cholesky_solve(factor, MatMut::new(run_mut(self.step, 0, count), count, 1));
         Ok(())
     }
 
@@ -129,13 +131,17 @@ impl<T: Real> Bounds<'_, T> {
         let (mut length, half) = (T::ONE, T::from_f64(0.5));
         let before = objective(h, g, self.x);
         for _ in 0..HALVINGS {
-            self.trial.copy_from_slice(self.x);
-            for (&i, step) in self.free[..self.count].iter().zip(&*self.step) {
+            copy(self.trial, self.x);
+            for (&i, step) in run(self.free, 0, self.count).iter().zip(&*self.step) {
                 let i = usize::from(i);
-                self.trial[i] = length.mul_add(*step, self.x[i]).max(self.lower[i]).min(self.upper[i]);
+                let (Some(x), Some(lower), Some(upper)) = (self.trial.get_mut(i), self.lower.get(i), self.upper.get(i))
+                else {
+                    continue;
+                };
+                *x = length.mul_add(*step, *x).max(*lower).min(*upper);
             }
             if objective(h, g, self.trial) < before {
-                self.x.copy_from_slice(self.trial);
+                copy(self.x, self.trial);
                 return true;
             }
             length *= half;
@@ -146,8 +152,9 @@ impl<T: Real> Bounds<'_, T> {
 
 /// Row `i` of a symmetric matrix, known on and above its diagonal, times `x`.
 pub(super) fn row_times<T: Real>(h: MatRef<'_, T>, i: usize, x: &[T]) -> T {
-    let above = (0..i).fold(T::ZERO, |sum, j| h[(j, i)].mul_add(x[j], sum));
-    (i..x.len()).fold(above, |sum, j| h[(i, j)].mul_add(x[j], sum))
+    let column = h.data().chunks(h.stride().max(1)).filter_map(|row| row.get(i));
+    let above = column.zip(x).take(i).fold(T::ZERO, |sum, (h, x)| h.mul_add(*x, sum));
+    h.row(i).iter().zip(x).skip(i).fold(above, |sum, (h, x)| h.mul_add(*x, sum))
 }
 
 /// ½ xᵀ H x + gᵀ x.
@@ -155,9 +162,9 @@ pub(super) fn objective<T: Real>(h: MatRef<'_, T>, g: &[T], x: &[T]) -> T {
     let half = T::from_f64(0.5);
     let mut sum = T::ZERO;
     for (i, (&x_i, &g_i)) in x.iter().zip(g).enumerate() {
-        let row = h.row(i);
-        let beyond = partial_dot(&row[i + 1..], &x[i + 1..]);
-        sum = x_i.mul_add(half.mul_add(row[i] * x_i, g_i + beyond), sum);
+        let Some((own, after)) = h.row(i).get(i..).and_then(|row| row.split_first()) else { continue };
+        let beyond = partial_dot(after, run(x, i + 1, x.len() - i - 1));
+        sum = x_i.mul_add(half.mul_add(*own * x_i, g_i + beyond), sum);
     }
     sum
 }
