@@ -29,32 +29,39 @@ pub(super) fn subtract<T: Real>(model: Model<'_, T>, v: &[T], work: &Step<'_, T>
     let mut z = out.matrix();
     for flyer in Flyer::all(model) {
         let motion = flyer.motion(v);
-        let [by_linear, by_angular] = [skew(&motion.angular), -skew(&motion.linear)];
         let (first, dofs) = (flyer.first_v, flyer.dofs());
-        let mut subtract = |row: usize, inertia: [T; 3]| {
+        let mut subtract = |row: usize, inertia: Vector3<T>| {
+            // mᵀ ∂(ω × v) = (m × ω, v × m).
+            let (linear, angular) = (cross(&inertia, &motion.angular), cross(&motion.linear, &inertia));
+            let six = Motion { linear, angular }.to_array();
             let z = &mut z.row_mut(row)[nv + first..][..dofs];
-            for (k, z) in z.iter_mut().enumerate() {
-                let at = flyer.spatial(k);
-                let (slope, at) = if at < 3 { (&by_linear, at) } else { (&by_angular, at - 3) };
-                for i in 0..flyer.linear {
-                    *z = (-inertia[i]).mul_add(slope[(i, at)], *z);
+            if let Some(z) = z.first_chunk_mut::<6>() {
+                *z = core::array::from_fn(|k| z[k] - six[k]);
+            } else {
+                for (k, z) in z.iter_mut().enumerate() {
+                    *z -= six[flyer.spatial(k)];
                 }
             }
         };
-        let linear = |entry: &dyn Fn(usize) -> T| {
-            core::array::from_fn(|i| if i < flyer.linear { entry(first + i) } else { T::ZERO })
-        };
         for row in model.tree.ancestor_runs(first).flatten() {
-            subtract(row, linear(&|dof| mass[(dof, row)]));
+            subtract(row, linear_part(&flyer, |dof| mass[(dof, row)]));
         }
         for row in first..first + dofs {
             let own = |dof: usize| if dof == row { work.implicit_inertia[dof] } else { T::ZERO };
-            subtract(row, linear(&|dof| mass[(row.max(dof), row.min(dof))] + own(dof)));
+            subtract(row, linear_part(&flyer, |dof| mass[(row.max(dof), row.min(dof))] + own(dof)));
         }
         for row in model.tree.descendants(first + dofs - 1) {
-            subtract(row, linear(&|dof| mass[(row, dof)]));
+            let inertia = mass.row(row);
+            subtract(row, linear_part(&flyer, |dof| inertia[dof]));
         }
     }
+}
+
+/// What `entry` gives for the degrees of freedom that move the origin.
+#[inline(always)]
+fn linear_part<T: Real>(flyer: &Flyer, entry: impl Fn(usize) -> T) -> Vector3<T> {
+    let [x, y] = [entry(flyer.first_v), entry(flyer.first_v + 1)];
+    Vector3::new(x, y, if flyer.linear > 2 { entry(flyer.first_v + 2) } else { T::ZERO })
 }
 
 /// ∂v⁺ = Eᵀ ∂u + (v⁺ ×) Δt J_r ∂ω, E = exp(Δt ω) and J_r its right Jacobian.

@@ -3,7 +3,7 @@
 use super::system::REDUNDANT;
 use crate::contact::reduced::Linear;
 use crate::input::{InputError, check_length};
-use crate::linalg::{MatMut, MatRef, padded};
+use crate::linalg::{MatMut, MatRef, WIDEST, padded};
 use crate::memory::carved;
 use crate::model::Model;
 use crate::scalar::Real;
@@ -20,6 +20,12 @@ carved! {
         /// E and F of the reduced system: rank × nv each. Where it is symmetric, E is both.
         pub(super) left: [T; d.problem().rows * padded(d.robot.nv)],
         pub(super) right: [T; d.problem().rows * padded(d.robot.nv)],
+        /// Eᵀ of the Jacobian: nv × rank.
+        pub(super) held_by: [T; d.robot.nv * padded(d.problem().rows)],
+        /// ∂τ/∂u of each motor, times Δt.
+        pub(super) push: [T; d.controls],
+        /// A band of columns of the product.
+        pub(super) band: [T; d.robot.nv * WIDEST],
         /// Equations in the order of the pivots, and the place of each in it.
         pub(super) order: [u16; d.problem().rows],
         pub(super) place: [u16; d.problem().rows],
@@ -29,7 +35,7 @@ carved! {
         pub(super) linear: [Linear<T>; d.problem().constraints],
         /// Δσ + E Δλ = 0 where a constraint gives way: E.
         pub(super) softness: [Softness<T>; d.problem().constraints],
-        /// ∂(q ⊕ Δt v⁺), nv × nv.
+        /// nv × nv: ∂(q ⊕ Δt v⁺) of products, M⁻¹ of the Jacobian.
         pub(super) integration: [T; d.robot.square()],
         /// Vectors of the products: one per degree of freedom, one per row.
         pub(super) along: [T; d.robot.nv],
@@ -62,6 +68,15 @@ carved! {
         columns: (usize),
         controls: (usize),
     }
+}
+
+/// Which columns of Z and R are wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    /// Those of q and v; in R those of v only where a constraint bounces.
+    State,
+    /// All, so that products can be taken with them.
+    All,
 }
 
 /// E of a constraint, 3 × 3 at most.
@@ -124,16 +139,25 @@ impl<T: Real> Derivatives<'_, T> {
         check_length("derivatives' rows", work.impulses.len() * columns, self.rows.len())
     }
 
-    /// Clears what is summed into.
-    pub(super) fn start(&mut self, model: Model<'_, T>, work: &Step<'_, T>) {
+    /// Clears what is summed into; of `part` alone.
+    pub(super) fn start(&mut self, model: Model<'_, T>, work: &Step<'_, T>, part: Part) {
         self.controls = model.nu();
         self.columns = 2 * model.nv() + model.nu();
         self.bounces = work.assembly.offset_slopes()[1].iter().any(|slope| *slope != T::ZERO);
         let stride = self.stride();
-        self.rows[..self.rank * stride].fill(T::ZERO);
-        let first = if self.held { 0 } else { 2 * model.nv() };
-        for row in self.velocity.chunks_exact_mut(stride) {
-            row[first..].fill(T::ZERO);
+        let written = match part {
+            Part::All => stride,
+            Part::State if self.bounces => 2 * model.nv(),
+            Part::State => model.nv(),
+        };
+        for row in self.rows.chunks_exact_mut(stride).take(self.rank) {
+            row[..written].fill(T::ZERO);
+        }
+        if self.held || part == Part::All {
+            let first = if self.held { 0 } else { 2 * model.nv() };
+            for row in self.velocity.chunks_exact_mut(stride) {
+                row[first..].fill(T::ZERO);
+            }
         }
     }
 

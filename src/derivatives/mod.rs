@@ -17,6 +17,7 @@ mod parameter_terms;
 mod parameters;
 mod products;
 mod quality;
+mod response;
 mod system;
 mod trajectory;
 
@@ -28,6 +29,7 @@ use crate::step::{Step, StepError, StepInput, StepSettings};
 
 pub use crate::step::Gradient;
 pub use jacobian::Derivatives;
+use jacobian::Part;
 pub use parameters::{Parameter, differentiate_parameters, pull_back_parameters};
 pub use products::{Cotangent, pull_back, push_forward};
 pub use quality::Quality;
@@ -77,18 +79,21 @@ pub fn differentiate<T: Real<Plain = T>, S>(
     }
     let dt_s = settings.dt_s;
     kinds::choose(&settings.gradient, work, out);
-    let mut quality = write_terms(model, input, settings, work, out)?;
+    let mut quality = write_terms(model, (input, settings), Part::State, work, out)?;
     quality.gap_margin = work.assembly.gap_margin();
     if out.held {
         system::follow_constraints(work, out);
+        finish(model, work, out);
+    } else if response::applies(out) {
+        response::write(model, dt_s, work, out);
     } else {
         half_solve(model, dt_s, work, out);
         system::resolve(work, out);
         if out.impulses_wanted {
             system::find_impulses(work, out);
         }
+        finish(model, work, out);
     }
-    finish(model, work, out);
     flight_terms::turn_axes(model, dt_s, work, out);
     Ok(quality)
 }
@@ -96,21 +101,25 @@ pub fn differentiate<T: Real<Plain = T>, S>(
 /// The factor of the reduced system, then Z and R: what changes with the impulses held.
 fn write_terms<T: Real<Plain = T>, S>(
     model: Model<'_, T>,
-    input: &StepInput<'_, T>,
-    settings: &StepSettings<T, S>,
+    (input, settings): (&StepInput<'_, T>, &StepSettings<T, S>),
+    part: Part,
     work: &mut Step<'_, T>,
     out: &mut Derivatives<'_, T>,
 ) -> Result<Quality<T>, StepError> {
     let quality = system::factorize(settings, work, out);
-    out.start(model, work);
+    let part = if response::applies(out) { part } else { Part::All };
+    out.start(model, work, part);
     if !out.held {
         differentiate_dynamics(model, input, settings.dt_s, work, out)?;
+        if part == Part::All {
+            motor_terms::subtract_controls(model, work, out);
+        }
     }
     constraint_terms::write(model, settings, work, out);
     Ok(quality)
 }
 
-/// Z = ∂(M a + b − τ)/∂(q, v, u) at the acceleration of the step.
+/// Z = ∂(M a + b − τ)/∂(q, v) at the acceleration of the step.
 fn differentiate_dynamics<T: Real<Plain = T>>(
     model: Model<'_, T>,
     input: &StepInput<'_, T>,
@@ -154,10 +163,15 @@ fn half_solve<T: Real>(model: Model<'_, T>, dt_s: T, work: &Step<'_, T>, out: &m
     }
 }
 
-/// ∂v⁺ = L⁻¹ D^(−½) Z.
+/// ∂v⁺ = L⁻¹ D^(−½) Z; where the constraints alone determine it, in the columns that they do.
 fn finish<T: Real>(model: Model<'_, T>, work: &Step<'_, T>, out: &mut Derivatives<'_, T>) {
-    let roots = work.assembly.root_pivots();
-    let mut z = out.full_matrix();
+    let (nv, stride, roots) = (model.nv(), out.stride(), work.assembly.root_pivots());
+    let wide = match (out.held, out.bounces) {
+        (true, false) => nv,
+        (true, true) => 2 * nv,
+        (false, _) => stride,
+    };
+    let mut z = MatMut::with_stride(out.velocity, nv, wide, stride);
     tree::scale_rows(z.reborrow(), |dof| roots[dof]);
     tree::half_solve(model.tree, work.dynamics.factor_view(model.dims()), z);
 }

@@ -6,7 +6,7 @@ use crate::scalar::Real;
 use crate::spatial::Force;
 use crate::step::{Step, StepInput};
 
-/// Z ← Z − ∂τ/∂(q, v, u).
+/// Z ← Z − ∂τ/∂(q, v).
 pub(super) fn subtract<T: Real>(
     model: Model<'_, T>,
     input: &StepInput<'_, T>,
@@ -35,21 +35,44 @@ pub(super) fn subtract<T: Real>(
             _ => {}
         }
     }
-    for (k, actuator) in model.actuators.iter().enumerate() {
-        match actuator.transmission {
-            Transmission::Joint { dof, .. } => {
-                let dof = usize::from(dof);
-                z[(dof, 2 * nv + k)] -= work.by_control[k] * work.motor_share[dof];
-            }
-            Transmission::Frame { frame, gear } => {
-                let Some(frame) = model.frames.get(frame.index()) else { continue };
-                let Some(body) = model.body(frame.body) else { continue };
-                let kinematics = &work.dynamics.kinematics;
-                let placement = kinematics.placement[frame.body.index()] * frame.placement;
-                let wrench = placement.act_force(&Force::from_array(gear.map(|gear| gear * work.by_control[k])));
-                for dof in model.tree.runs(body.v_range().end - 1).flatten() {
-                    z[(dof, 2 * nv + k)] -= kinematics.axis[dof].dot(&wrench);
-                }
+}
+
+/// Z ← Z − ∂τ/∂u.
+pub(super) fn subtract_controls<T: Real>(model: Model<'_, T>, work: &Step<'_, T>, out: &mut Derivatives<'_, T>) {
+    let nv = model.nv();
+    let mut z = out.matrix();
+    for_each(model, work, |k, dof, force| z[(dof, 2 * nv + k)] -= force);
+}
+
+/// Calls `visit` with each motor, a degree of freedom that it moves, and ∂τ/∂u there.
+#[inline(always)]
+pub(super) fn for_each<T: Real>(model: Model<'_, T>, work: &Step<'_, T>, mut visit: impl FnMut(usize, usize, T)) {
+    for motor in 0..model.nu() {
+        visit_dofs(model, work, motor, |dof, force| visit(motor, dof, force));
+    }
+}
+
+/// The same for one motor.
+#[inline(always)]
+pub(super) fn visit_dofs<T: Real>(
+    model: Model<'_, T>,
+    work: &Step<'_, T>,
+    motor: usize,
+    mut visit: impl FnMut(usize, T),
+) {
+    match model.actuators[motor].transmission {
+        Transmission::Joint { dof, .. } => {
+            let dof = usize::from(dof);
+            visit(dof, work.by_control[motor] * work.motor_share[dof]);
+        }
+        Transmission::Frame { frame, gear } => {
+            let Some(frame) = model.frames.get(frame.index()) else { return };
+            let Some(body) = model.body(frame.body) else { return };
+            let kinematics = &work.dynamics.kinematics;
+            let placement = kinematics.placement[frame.body.index()] * frame.placement;
+            let wrench = placement.act_force(&Force::from_array(gear.map(|gear| gear * work.by_control[motor])));
+            for dof in model.tree.runs(body.v_range().end - 1).flatten() {
+                visit(dof, kinematics.axis[dof].dot(&wrench));
             }
         }
     }

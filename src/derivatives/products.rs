@@ -1,5 +1,6 @@
 //! Products with the Jacobian of the step, without forming it: along a direction, and back from a loss.
 
+use super::jacobian::Part;
 use super::{Derivatives, Quality, flight_terms, kinds, system, write_terms};
 use crate::input::check_length;
 use crate::linalg::{MatMut, partial_dot, tree};
@@ -31,7 +32,7 @@ pub fn push_forward<T: Real<Plain = T>, S>(
     check_length("change", nv, change.len())?;
     check(model, input, settings, work, out)?;
     kinds::choose(&settings.gradient, work, out);
-    let quality = write_terms(model, input, settings, work, out)?;
+    let quality = write_terms(model, (input, settings), Part::All, work, out)?;
     system::write_sides(work, out);
     let [z, rows] = out.terms();
     for (dof, change) in change.iter_mut().enumerate() {
@@ -120,7 +121,7 @@ fn pull_back_once<T: Real<Plain = T>, S>(
     (work, out): (&mut Step<'_, T>, &mut Derivatives<'_, T>),
 ) -> Result<Quality<T>, StepError> {
     let nv = model.nv();
-    let quality = write_terms(model, input, settings, work, out)?;
+    let quality = write_terms(model, (input, settings), Part::All, work, out)?;
     system::write_sides(work, out);
     // ∂ℓ/∂q through q⁺ directly, and all of ∂ℓ/∂v⁺.
     seed(model, settings.dt_s, cotangent, gradient, work, out)?;

@@ -282,6 +282,6 @@ fn subtract_transposed<T: Real>(m: MatRef<'_, T>, r: &[T], z: &mut [T]) {
     }
 }
 
-fn factor<'s, T: Real>(work: &'s Step<'_, T>, out: &Derivatives<'_, T>) -> MatRef<'s, T> {
+pub(super) fn factor<'s, T: Real>(work: &'s Step<'_, T>, out: &Derivatives<'_, T>) -> MatRef<'s, T> {
     MatRef::with_stride(work.scratch.matrix, out.rank, out.rank, padded(out.unknowns))
 }

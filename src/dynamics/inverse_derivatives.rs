@@ -53,17 +53,16 @@ struct Row<T> {
 
 impl<T: Real> Row<T> {
     /// [∂τᵢ/∂qⱼ, ∂τᵢ/∂vⱼ, ∂τⱼ/∂qᵢ, ∂τⱼ/∂vᵢ] for this row i and a column j that carries it.
-    #[inline(never)]
+    #[inline(always)]
     fn meet(&self, column: &Column<T>) -> [T; 4] {
-        let (mut sums, mut coriolis) = ([T::ZERO; 4], [T::ZERO; 2]);
-        for (row, column) in self.spatial.iter().zip(&column.spatial) {
-            sums = core::array::from_fn(|lane| row[lane].mul_add(column[lane], sums[lane]));
-        }
+        let mut coriolis = [T::ZERO; 2];
         for (row, column) in self.angular.iter().zip(&column.angular) {
             coriolis = core::array::from_fn(|lane| row.mul_add(column[lane], coriolis[lane]));
         }
-        sums[0] += coriolis[0];
-        sums[1] += coriolis[1];
+        let mut sums = [coriolis[0], coriolis[1], T::ZERO, T::ZERO];
+        for (row, column) in self.spatial.iter().zip(&column.spatial) {
+            sums = core::array::from_fn(|lane| row[lane].mul_add(column[lane], sums[lane]));
+        }
         sums
     }
 }
@@ -144,20 +143,20 @@ fn write_row_and_column<T: Real>(
 ) {
     let (nv, stride, joint) = (model.nv(), out.stride(), model.bodies[index - 1].v_range());
     let columns = &*work.scratch.columns;
-    let row = row_factors(index, dof, work);
-    let data = out.data_mut();
-    for j in joint.clone() {
-        let [q, v, _, _] = row.meet(&columns[j]);
-        data[dof * stride + j] = q;
-        data[dof * stride + nv + j] = v;
+    let factors = row_factors(index, dof, work);
+    let Some((above, row)) = out.data_mut().split_at_mut_checked(dof * stride) else { return };
+    let Some((row_q, row_v)) = row.split_at_mut_checked(nv) else { return };
+    let own = columns[joint.clone()].iter().zip(&mut row_q[joint.clone()]).zip(&mut row_v[joint.clone()]);
+    for ((column, q), v) in own {
+        [*q, *v, _, _] = factors.meet(column);
     }
     for run in model.tree.ancestor_runs(joint.start) {
-        for (j, column) in run.clone().zip(&columns[run]) {
-            let [row_q, row_v, column_q, column_v] = row.meet(column);
-            data[dof * stride + j] = row_q;
-            data[dof * stride + nv + j] = row_v;
-            data[j * stride + dof] = column_q;
-            data[j * stride + nv + dof] = column_v;
+        let mut at = run.start * stride + dof;
+        let own = columns[run.clone()].iter().zip(&mut row_q[run.clone()]).zip(&mut row_v[run]);
+        for ((column, row_q), row_v) in own {
+            let Some([column_q, .., column_v]) = above.get_mut(at..=at + nv) else { return };
+            [*row_q, *row_v, *column_q, *column_v] = factors.meet(column);
+            at += stride;
         }
     }
 }

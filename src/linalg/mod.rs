@@ -15,6 +15,7 @@ mod row_product;
 mod rows;
 pub mod tree;
 mod triangular;
+mod whole_rows;
 
 pub use cholesky::{NotPositiveDefinite, cholesky, cholesky_solve, cholesky_solve_vector};
 pub use ldlt::{SmallPivot, ldlt, ldlt_solve};
@@ -26,3 +27,4 @@ pub(crate) use product::write_gram_rows;
 pub use product::{add_a_b, add_a_bt, add_at_a_upper, add_at_b, add_at_b_upper};
 pub(crate) use row_product::{add_rows_a_b, subtract_rows_at_b};
 pub use triangular::{solve_lower, solve_unit_lower, solve_upper};
+pub(crate) use whole_rows::{WIDEST, multiply_in_place, subtract_whole_rows, transpose, write_sparse_product};

@@ -7,7 +7,7 @@ use crate::scalar::Real;
 /// Columns kept in registers at once: eight independent sums of four hide the latency of a fused multiply-add on
 /// x86-64-v3, and a ninth saves a narrow chunk for the 36 columns of a quadruped's state; a Cortex-M7 has 32 registers
 /// in all.
-const WIDE: usize = if cfg!(target_arch = "arm") { 16 } else { 32 };
+pub(super) const WIDE: usize = if cfg!(target_arch = "arm") { 16 } else { 32 };
 
 /// The first of the columns `from .. end`, or one before it, from which on [`subtract_rows`] passes over them but once.
 #[inline(always)]
@@ -15,6 +15,13 @@ pub(super) fn whole_pass(from: usize, end: usize) -> usize {
     let widths = [4, WIDE / 4, WIDE * 3 / 8, WIDE / 2, WIDE * 3 / 4, WIDE, WIDE * 3 / 2];
     let fits = |width: &usize| *width >= end.saturating_sub(from) && *width <= end;
     widths.into_iter().find(fits).map_or(from / 4 * 4, |width| end - width)
+}
+
+/// How many of the first columns, `needed` or more and `most` at most, [`subtract_rows`] passes over but once.
+#[inline(always)]
+pub(super) fn one_pass(needed: usize, most: usize) -> usize {
+    let widths = [4, WIDE / 4, WIDE * 3 / 8, WIDE / 2, WIDE * 3 / 4, WIDE, WIDE + 4, WIDE * 3 / 2];
+    widths.into_iter().find(|width| *width >= needed && *width <= most).unwrap_or(most)
 }
 
 /// `target[cols] −= Σ coefficient · row[cols]` over the rows that start every `stride` numbers in `sources`, one per

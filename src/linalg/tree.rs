@@ -5,7 +5,7 @@
 
 use core::ops::Range;
 
-use super::rows::{Column, chunk_mut, row_end, scale, subtract_rows};
+use super::rows::{Column, WIDE, chunk, chunk_mut, one_pass, row_end, scale, subtract_rows};
 use super::{MatMut, MatRef, NotPositiveDefinite, padded, partial_dot};
 use crate::scalar::Real;
 
@@ -151,6 +151,27 @@ pub fn half_solve_vector<T: Real>(tree: Tree<'_>, l: MatRef<'_, T>, x: &mut [T])
     }
 }
 
+/// X = M⁻¹, with `l` and `inverse_pivots` from [`factorize`]. O(nv² · depth).
+///
+/// Row i of X is e_i / D_i less those of its ancestors, up to the diagonal; the rest is symmetric.
+pub(crate) fn write_inverse<T: Real>(tree: Tree<'_>, l: MatRef<'_, T>, inverse_pivots: &[T], mut x: MatMut<'_, T>) {
+    let (stride, cols) = (x.stride(), x.full_cols());
+    let data = x.data_mut();
+    for i in 0..tree.len() {
+        let (above, row) = data.split_at_mut(i * stride);
+        for x in &mut row[..cols] {
+            *x = T::ZERO;
+        }
+        // Whole vectors: what they reach beyond the diagonal is written later.
+        subtract_ancestors(tree, l, i, (row, above), stride, one_pass(i, cols));
+        // Beside its ancestors L is zero.
+        row[i] = inverse_pivots[i] - partial_dot(&l.row(i)[..i], &row[..i]);
+        for (above, x) in above.chunks_exact_mut(stride).zip(&*row) {
+            above[i] = *x;
+        }
+    }
+}
+
 /// X ← diag(factor) X.
 pub fn scale_rows<T: Real>(mut x: MatMut<'_, T>, factor: impl Fn(usize) -> T) {
     let (rows, cols, stride) = (x.rows(), x.full_cols(), x.stride());
@@ -232,11 +253,54 @@ pub fn half_solve<T: Real>(tree: Tree<'_>, l: MatRef<'_, T>, mut x: MatMut<'_, T
     let x = x.data_mut();
     for i in 0..tree.len() {
         let (above, row) = x.split_at_mut(i * stride);
-        for run in tree.ancestor_runs(i) {
-            let sources = &above[run.start * stride..];
-            subtract_rows(row, sources, stride, 0..cols, l.row(i)[run].iter().copied());
+        subtract_ancestors(tree, l, i, (row, above), stride, cols);
+    }
+}
+
+/// Subtracts from the first columns of row i those of its ancestors, times L[i, a].
+#[inline(always)]
+#[allow(clippy::int_plus_one)] // The last of the widths is one.
+fn subtract_ancestors<T: Real>(
+    tree: Tree<'_>,
+    l: MatRef<'_, T>,
+    i: usize,
+    (row, above): (&mut [T], &[T]),
+    stride: usize,
+    cols: usize,
+) {
+    let (factors, mut first) = (l.row(i), 0);
+    macro_rules! chunks {
+        ($($width:expr),*) => {$(
+            while first + $width <= cols {
+                subtract_runs::<T, { $width }>(tree.ancestor_runs(i), factors, (row, above), stride, first);
+                first += $width;
+            }
+        )*};
+    }
+    chunks!(WIDE * 3 / 2, WIDE + 4, WIDE, WIDE * 3 / 4, WIDE / 2, WIDE * 3 / 8, WIDE / 4, 4, 1);
+}
+
+#[inline(always)]
+fn subtract_runs<T: Real, const W: usize>(
+    runs: Runs<'_>,
+    factors: &[T],
+    (row, above): (&mut [T], &[T]),
+    stride: usize,
+    first: usize,
+) {
+    let Some(out) = chunk_mut::<T, W>(row, first) else { return };
+    let mut sum = *out;
+    for run in runs {
+        let mut at = run.start * stride + first;
+        for factor in factors.get(run).unwrap_or_default() {
+            let Some(source) = chunk::<T, W>(above, at) else { return };
+            at += stride;
+            for k in 0..W {
+                sum[k] = (-*factor).mul_add(source[k], sum[k]);
+            }
         }
     }
+    *out = sum;
 }
 
 /// Entry `dof` of L x.
