@@ -19,6 +19,9 @@ const SUMMED_ROWS: usize = 4;
 /// Rows of bands, on average, from which on chain by chain is faster than all columns at once: feet with patches.
 const WIDE: usize = 8;
 
+/// Rows and columns of the blocks that are mirrored whole.
+const BLOCK: usize = 4;
+
 /// Constraints one after the other that hang on one chain.
 #[derive(Clone, Debug)]
 struct Band {
@@ -123,14 +126,44 @@ fn leaf<'c, T: Real>(
     }
 }
 
-/// Copies what stands above the diagonal below it.
+/// Copies what stands above the diagonal below it, four by four where there are as many rows.
+#[inline(never)]
 fn mirror<T: Real>(mut delassus: MatMut<'_, T>) {
     let (rows, stride) = (delassus.rows(), delassus.stride());
     let data = delassus.data_mut();
-    for i in 1..rows {
-        let (above, row) = data.split_at_mut(i * stride);
-        for (entry, mirrored) in row[..i].iter_mut().zip(above.chunks_exact(stride)) {
-            *entry = mirrored[i];
+    let whole = rows / BLOCK * BLOCK;
+    for first in (0..whole).step_by(BLOCK) {
+        let (above, below) = data.split_at_mut(first * stride);
+        mirror_blocks(above, below, first, stride);
+        for [i, j] in [[1, 0], [2, 0], [2, 1], [3, 0], [3, 1], [3, 2]] {
+            below[i * stride + first + j] = below[j * stride + first + i];
         }
+    }
+    for i in whole..rows {
+        for j in 0..i {
+            data[i * stride + j] = data[j * stride + i];
+        }
+    }
+}
+
+/// Four rows left of their diagonal, from the columns of the rows above.
+#[inline(always)]
+fn mirror_blocks<T: Real>(above: &[T], below: &mut [T], first: usize, stride: usize) {
+    let (a, rest) = below.split_at_mut(stride);
+    let (b, rest) = rest.split_at_mut(stride);
+    let (c, rest) = rest.split_at_mut(stride);
+    let d = &mut rest[..stride];
+    let targets = a.as_chunks_mut::<BLOCK>().0.iter_mut().zip(b.as_chunks_mut::<BLOCK>().0);
+    let targets = targets.zip(c.as_chunks_mut::<BLOCK>().0).zip(d.as_chunks_mut::<BLOCK>().0);
+    let mut sources = above;
+    for (((a, b), c), d) in targets {
+        let Some((block, rest)) = sources.split_at_checked(BLOCK * stride) else { return };
+        sources = rest;
+        let row = |k: usize| block.get(k * stride + first..).and_then(|row| row.first_chunk::<BLOCK>());
+        let (Some(x), Some(y), Some(z), Some(w)) = (row(0), row(1), row(2), row(3)) else { return };
+        *a = [x[0], y[0], z[0], w[0]];
+        *b = [x[1], y[1], z[1], w[1]];
+        *c = [x[2], y[2], z[2], w[2]];
+        *d = [x[3], y[3], z[3], w[3]];
     }
 }
