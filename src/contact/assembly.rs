@@ -117,7 +117,13 @@ pub fn assemble<T: Real>(
 ) {
     (out.count, out.rows, out.dropped) = (0, 0, 0);
     out.gap_margin = T::from_f64(f64::INFINITY);
+    for (root, inverse) in out.root_pivots.iter_mut().zip(&*dynamics.inverse_pivots) {
+        *root = inverse.sqrt();
+    }
     out.collect(model, situation, settings);
+    if out.is_empty() {
+        return;
+    }
     out.write_jacobian(model, situation.contacts, dynamics);
     out.write_velocities(model, situation, settings, dynamics);
     out.write_delassus(model, situation.contacts, dynamics);
@@ -330,9 +336,6 @@ impl<T: Real> Assembly<'_, T> {
     /// G = Wᵀ W, W = D^(−½) L^(−ᵀ) Jᵀ.
     fn write_delassus(&mut self, model: Model<'_, T>, contacts: &[Contact<T>], dynamics: &Dynamics<'_, T>) {
         let (nv, rows, stride) = (model.nv(), self.rows, padded(self.rows));
-        for (root, inverse) in self.root_pivots.iter_mut().zip(&*dynamics.inverse_pivots) {
-            *root = inverse.sqrt();
-        }
         let half = &mut self.half_solved[..nv * stride];
         half.copy_from_slice(&self.jacobian[..nv * stride]);
         let half = MatMut::with_stride(half, nv, rows, stride);

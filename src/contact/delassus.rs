@@ -133,28 +133,32 @@ fn mirror<T: Real>(mut delassus: MatMut<'_, T>) {
     let data = delassus.data_mut();
     let whole = rows / BLOCK * BLOCK;
     for first in (0..whole).step_by(BLOCK) {
-        let (above, below) = data.split_at_mut(first * stride);
+        let Some((above, below)) = data.split_at_mut_checked(first * stride) else { return };
         mirror_blocks(above, below, first, stride);
-        for [i, j] in [[1, 0], [2, 0], [2, 1], [3, 0], [3, 1], [3, 2]] {
-            below[i * stride + first + j] = below[j * stride + first + i];
-        }
     }
     for i in whole..rows {
-        for j in 0..i {
-            data[i * stride + j] = data[j * stride + i];
+        let Some((above, row)) = data.split_at_mut_checked(i * stride) else { return };
+        for (entry, column) in row.iter_mut().zip(above.chunks(stride)) {
+            *entry = column.get(i).copied().unwrap_or(*entry);
         }
     }
 }
 
-/// Four rows left of their diagonal, from the columns of the rows above.
+/// Four rows up to their diagonal, from the columns of the rows above and from their own.
 #[inline(always)]
 fn mirror_blocks<T: Real>(above: &[T], below: &mut [T], first: usize, stride: usize) {
-    let (a, rest) = below.split_at_mut(stride);
-    let (b, rest) = rest.split_at_mut(stride);
-    let (c, rest) = rest.split_at_mut(stride);
-    let d = &mut rest[..stride];
-    let targets = a.as_chunks_mut::<BLOCK>().0.iter_mut().zip(b.as_chunks_mut::<BLOCK>().0);
-    let targets = targets.zip(c.as_chunks_mut::<BLOCK>().0).zip(d.as_chunks_mut::<BLOCK>().0);
+    let Some((a, rest)) = below.split_at_mut_checked(stride) else { return };
+    let Some((b, rest)) = rest.split_at_mut_checked(stride) else { return };
+    let Some((c, rest)) = rest.split_at_mut_checked(stride) else { return };
+    let Some(d) = rest.get_mut(..stride) else { return };
+    let [a, b, c, d] = [a, b, c, d].map(|row| row.as_chunks_mut::<BLOCK>().0);
+    let at = first / BLOCK;
+    if let (Some(a), Some(b), Some(c), Some(d)) = (a.get(at), b.get_mut(at), c.get_mut(at), d.get_mut(at)) {
+        b[0] = a[1];
+        (c[0], c[1]) = (a[2], b[2]);
+        (d[0], d[1], d[2]) = (a[3], b[3], c[3]);
+    }
+    let targets = a.iter_mut().zip(b).zip(c).zip(d);
     let mut sources = above;
     for (((a, b), c), d) in targets {
         let Some((block, rest)) = sources.split_at_checked(BLOCK * stride) else { return };

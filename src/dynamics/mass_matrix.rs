@@ -27,17 +27,16 @@ pub fn mass_matrix<T: Real>(model: Model<'_, T>, work: &mut Dynamics<'_, T>) -> 
             let momentum = composite * work.kinematics.axis[dof];
             work.unit_momentum[dof] = momentum;
             let row = &mut work.mass_matrix[dof * stride..][..dof + 1];
+            let (from, mut root) = (if base.is_some() && dof >= BASE { BASE } else { 0 }, dof);
             for run in model.tree.runs(dof) {
-                let mut first = run.start;
-                if let (0, Some(base), true) = (first, &base, dof >= BASE) {
-                    if let Some(entries) = row.first_chunk_mut::<BASE>() {
-                        *entries = along_base(base, &momentum);
-                    }
-                    first = BASE;
-                }
-                for (entry, axis) in row[first..run.end].iter_mut().zip(&work.kinematics.axis[first..run.end]) {
+                root = run.start;
+                let run = root.max(from)..run.end;
+                for (entry, axis) in row[run.clone()].iter_mut().zip(&work.kinematics.axis[run]) {
                     *entry = axis.dot(&momentum);
                 }
+            }
+            if let (Some(base), Some(entries), true) = (&base, row.first_chunk_mut::<BASE>(), root < from) {
+                *entries = along_base(base, &momentum);
             }
             row[dof] += model.dofs[dof].armature;
         }

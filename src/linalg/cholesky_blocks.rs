@@ -1,5 +1,5 @@
-//! The same Cholesky factor and solve as in [`cholesky`](super::cholesky()), four rows at a time, where what stands below
-//! the diagonal may be spoiled. Every entry sums in the same order, so the bits are the same.
+//! The Cholesky factor and solve of [`cholesky`](super::cholesky()), four rows at a time, where what stands below the
+//! diagonal may be spoiled. Every entry of the factor sums in the same order, so its bits are the same.
 
 use super::rows::{Column, chunk, chunk_mut, combined, scale, subtract_rows};
 use super::{MatMut, MatRef, NotPositiveDefinite, cholesky, cholesky_solve_vector};
@@ -19,18 +19,17 @@ pub(crate) fn cholesky_in_blocks<T: Real>(mut a: MatMut<'_, T>) -> Result<(), No
     }
     let (m, whole) = (a.data_mut(), n / PANEL * PANEL);
     for first in (0..whole).step_by(PANEL) {
-        let (above, panel) = m.split_at_mut(first * stride);
+        let Some((above, panel)) = m.split_at_mut_checked(first * stride) else { break };
         subtract_above(above, panel, first, (stride, cols));
         factor_panel(panel, first, (stride, cols)).map_err(|k| NotPositiveDefinite { pivot: first + k })?;
     }
     for i in whole..n {
-        let (above, row) = m.split_at_mut(i * stride);
+        let Some((above, row)) = m.split_at_mut_checked(i * stride) else { break };
         subtract_rows(row, above, stride, whole..cols, Column::new(above, i, stride).take(i));
-        let pivot = row[i];
-        if !(pivot > T::ZERO && pivot.is_finite()) {
-            return Err(NotPositiveDefinite { pivot: i });
-        }
-        scale(&mut row[i..n], T::ONE / pivot.sqrt());
+        let row = row.get_mut(i..n).unwrap_or_default();
+        let pivot = row.first().copied().filter(|pivot| *pivot > T::ZERO && pivot.is_finite());
+        let Some(pivot) = pivot else { return Err(NotPositiveDefinite { pivot: i }) };
+        scale(row, T::ONE / pivot.sqrt());
     }
     Ok(())
 }
@@ -74,10 +73,10 @@ fn subtract_tile<T: Real, const W: usize>(above: &[T], panel: &mut [T], first: u
 /// Factors four rows from their diagonal on: first the block on it, then all columns by that. The pivot that fails.
 #[inline(always)]
 fn factor_panel<T: Real>(panel: &mut [T], first: usize, (stride, cols): (usize, usize)) -> Result<(), usize> {
-    let (a, rest) = panel.split_at_mut(stride);
-    let (b, rest) = rest.split_at_mut(stride);
-    let (c, d) = rest.split_at_mut(stride);
-    let [a, b, c, d] = [a, b, c, d].map(|row| row[first..cols].as_chunks_mut::<PANEL>().0);
+    let Some((a, rest)) = panel.split_at_mut_checked(stride) else { return Ok(()) };
+    let Some((b, rest)) = rest.split_at_mut_checked(stride) else { return Ok(()) };
+    let Some((c, d)) = rest.split_at_mut_checked(stride) else { return Ok(()) };
+    let [a, b, c, d] = [a, b, c, d].map(|row| row.get_mut(first..cols).unwrap_or_default().as_chunks_mut::<PANEL>().0);
     let (Some(&p), Some(&q), Some(&r), Some(&s)) = (a.first(), b.first(), c.first(), d.first()) else { return Ok(()) };
     let (mut block, mut inverses) = ([p, q, r, s], [T::ZERO; PANEL]);
     for k in 0..PANEL {
@@ -113,7 +112,7 @@ pub(crate) fn cholesky_solve_in_blocks<T: Real>(u: MatRef<'_, T>, x: &mut [T]) {
     }
     for first in (0..n).step_by(PANEL) {
         let Some((block, [a, b, c, d])) = panel(u, first) else { return };
-        let (head, later) = x.split_at_mut(first + PANEL);
+        let Some((head, later)) = x.split_at_mut_checked(first + PANEL) else { return };
         let Some(four) = head.last_chunk_mut::<PANEL>() else { return };
         for i in 0..PANEL {
             four[i] /= block[i][i];
@@ -128,7 +127,7 @@ pub(crate) fn cholesky_solve_in_blocks<T: Real>(u: MatRef<'_, T>, x: &mut [T]) {
     }
     for first in (0..n).step_by(PANEL).rev() {
         let Some((block, [a, b, c, d])) = panel(u, first) else { return };
-        let (head, later) = x.split_at_mut(first + PANEL);
+        let Some((head, later)) = x.split_at_mut_checked(first + PANEL) else { return };
         let Some(four) = head.last_chunk_mut::<PANEL>() else { return };
         let mut sums = [[T::ZERO; PANEL]; PANEL];
         for ((((x, a), b), c), d) in later.as_chunks::<PANEL>().0.iter().zip(a).zip(b).zip(c).zip(d) {
@@ -151,7 +150,58 @@ type Fours<'a, T> = &'a [[T; PANEL]];
 /// The triangle of a panel, and what stands to its right.
 #[inline(always)]
 fn panel<'a, T: Real>(u: MatRef<'a, T>, first: usize) -> Option<([[T; PANEL]; PANEL], [Fours<'a, T>; PANEL])> {
-    let row = |k: usize| Some(u.row(first + k).get(first..)?.as_chunks::<PANEL>().0.split_first()?);
+    let row = |k: usize| {
+        let start = (first + k) * u.stride();
+        u.data().get(start + first..start + u.cols())?.as_chunks::<PANEL>().0.split_first()
+    };
     let ((a, e), (b, f), (c, g), (d, h)) = (row(0)?, row(1)?, row(2)?, row(3)?);
     Some(([*a, *b, *c, *d], [e, f, g, h]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::linalg::padded;
+
+    /// Largest matrix, in rows.
+    const MOST: usize = 27;
+    /// Of a solve with numbers near one, some hundred roundings.
+    const TOLERANCE: f64 = 1e-13;
+
+    /// Dominant on its diagonal, and so positive definite.
+    fn entry(i: usize, j: usize) -> f64 {
+        let (i, j) = (i.min(j) as f64, i.max(j) as f64);
+        if i == j { 30.0 + i } else { (i * 1.7 + j * 0.9).sin() }
+    }
+
+    #[test]
+    fn blocks_give_the_bits_of_the_row_by_row_factor_and_solve_the_system() {
+        for n in 1..=MOST {
+            let stride = padded(n);
+            let mut by_rows = [f64::NAN; MOST * padded(MOST)];
+            for i in 0..n {
+                (i..n).for_each(|j| by_rows[i * stride + j] = entry(i, j));
+            }
+            let mut by_blocks = by_rows;
+            assert_eq!(cholesky(MatMut::with_stride(&mut by_rows, n, n, stride)), Ok(()));
+            assert_eq!(cholesky_in_blocks(MatMut::with_stride(&mut by_blocks, n, n, stride)), Ok(()));
+            for i in 0..n {
+                assert_eq!(by_rows[i * stride + i..i * stride + n], by_blocks[i * stride + i..i * stride + n]);
+            }
+            let mut x = [0.0; MOST];
+            (0..n).for_each(|i| x[i] = (0..n).map(|j| entry(i, j) * (j as f64).cos()).sum());
+            cholesky_solve_in_blocks(MatRef::with_stride(&by_blocks, n, n, stride), &mut x[..n]);
+            assert!((0..n).all(|i| (x[i] - (i as f64).cos()).abs() < TOLERANCE), "{n} rows");
+        }
+    }
+
+    #[test]
+    fn the_pivot_that_fails_is_named() {
+        for bad in 0..9 {
+            let mut a = [0.0; 9 * padded(9)];
+            (0..9).for_each(|i| a[i * padded(9) + i] = if i == bad { -1.0 } else { 1.0 });
+            let found = cholesky_in_blocks(MatMut::with_stride(&mut a, 9, 9, padded(9)));
+            assert_eq!(found, Err(NotPositiveDefinite { pivot: bad }));
+        }
+    }
 }

@@ -92,7 +92,7 @@ impl Iterator for Runs<'_> {
 ///
 /// Entries of M whose row and column lie on different branches must be zero. What stands above the diagonal is not
 /// read, and is spoiled as far as full vectors reach.
-#[inline(never)]
+#[cfg_attr(not(target_arch = "arm"), inline(never))] // Inside of a step it would be short of registers.
 pub fn factorize<T: Real>(
     tree: Tree<'_>,
     mut m: MatMut<'_, T>,
@@ -121,6 +121,11 @@ pub fn factorize<T: Real>(
         inverse_pivots[i] = T::ONE / pivot;
     }
     for (i, inverse) in inverse_pivots.iter().enumerate().take(tree.len()) {
+        if cfg!(target_arch = "arm") {
+            scale(&mut m[i * stride..][..i], *inverse);
+            continue;
+        }
+        // Whole vectors, and the pivot as it was.
         let row = &mut m[i * stride..][..padded(i + 1).min(cols)];
         let pivot = row[i];
         let (fours, rest) = row.as_chunks_mut::<4>();
@@ -144,6 +149,9 @@ fn subtract_carried<T: Real>(
         return;
     }
     let coefficients = Column::new(below, i, stride).zip(inverse_pivots).map(|(h, inverse)| h * *inverse);
+    if cfg!(target_arch = "arm") {
+        return subtract_rows(row, below, stride, 0..width, coefficients);
+    }
     let mut first = 0;
     macro_rules! chunks {
         ($($width:expr),*) => {$(

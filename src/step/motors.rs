@@ -35,23 +35,19 @@ pub(super) fn apply<T: Real>(model: Model<'_, T>, input: &StepInput<'_, T>, dt_s
             }
         }
     }
-    let nv = model.dofs.len();
-    let (force, lag, inertia) = (&mut work.force[..nv], &mut work.lag[..nv], &mut work.implicit_inertia[..nv]);
-    let (by_position, by_velocity) = (&mut work.by_position[..nv], &mut work.by_velocity[..nv]);
-    let (displacement, v, share) = (&work.displacement[..nv], &work.v[..nv], &mut work.motor_share[..nv]);
-    for (dof, parameters) in model.dofs.iter().enumerate() {
-        let mut pull = Pull {
-            force: force[dof],
-            lag: lag[dof],
-            inertia: inertia[dof],
-            by_position: by_position[dof],
-            by_velocity: by_velocity[dof],
-        };
-        share[dof] = pull.limit_effort(parameters, v[dof]);
-        pull.add_passive_forces(parameters, displacement[dof], v[dof], dt_s);
-        force[dof] = pull.force - pull.lag * v[dof];
-        by_velocity[dof] = pull.by_velocity - pull.lag;
-        (lag[dof], inertia[dof], by_position[dof]) = (pull.lag, pull.inertia, pull.by_position);
+    let state = work.displacement.iter().zip(&*work.v);
+    let forces = work.force.iter_mut().zip(&mut *work.lag).zip(&mut *work.implicit_inertia);
+    let slopes = work.by_position.iter_mut().zip(&mut *work.by_velocity).zip(&mut *work.motor_share);
+    for (((parameters, (&displacement, &v)), ((force, lag), inertia)), ((by_position, by_velocity), share)) in
+        model.dofs.iter().zip(state).zip(forces).zip(slopes)
+    {
+        let mut pull =
+            Pull { force: *force, lag: *lag, inertia: *inertia, by_position: *by_position, by_velocity: *by_velocity };
+        *share = pull.limit_effort(parameters, v);
+        pull.add_passive_forces(parameters, displacement, v, dt_s);
+        *force = pull.force - pull.lag * v;
+        *by_velocity = pull.by_velocity - pull.lag;
+        (*lag, *inertia, *by_position) = (pull.lag, pull.inertia, pull.by_position);
     }
     for (force, given) in work.force.iter_mut().zip(input.force) {
         *force += *given;
