@@ -416,6 +416,7 @@ fn kink_distance<T: Real>(gap: T, settings: &Stabilization<T>) -> T {
 }
 
 /// out = J v for two velocities at once, with Jᵀ row by row; some rows of J stay in registers. O(nv · rows).
+#[allow(clippy::int_plus_one)] // The last of the widths is one.
 fn multiply<T: Real>(jacobian_transposed: &[T], stride: usize, v: [&[T]; 2], out: [&mut [T]; 2]) {
     let [a, b] = v;
     let [out_a, out_b] = out;

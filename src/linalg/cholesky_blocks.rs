@@ -144,12 +144,12 @@ pub(crate) fn cholesky_solve_in_blocks<T: Real>(u: MatRef<'_, T>, x: &mut [T]) {
     }
 }
 
-/// Fours of a row of U to the right of a panel.
-type Fours<'a, T> = &'a [[T; PANEL]];
+/// The block of a panel on the diagonal, and fours of its rows to the right of that.
+type Panel<'a, T> = ([[T; PANEL]; PANEL], [&'a [[T; PANEL]]; PANEL]);
 
 /// The triangle of a panel, and what stands to its right.
 #[inline(always)]
-fn panel<'a, T: Real>(u: MatRef<'a, T>, first: usize) -> Option<([[T; PANEL]; PANEL], [Fours<'a, T>; PANEL])> {
+fn panel<'a, T: Real>(u: MatRef<'a, T>, first: usize) -> Option<Panel<'a, T>> {
     let row = |k: usize| {
         let start = (first + k) * u.stride();
         u.data().get(start + first..start + u.cols())?.as_chunks::<PANEL>().0.split_first()

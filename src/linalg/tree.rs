@@ -138,6 +138,7 @@ pub fn factorize<T: Real>(
 
 /// Subtracts (h_ki / d_k) · row k from row i, in `width` columns, for the rows k that `pivots` are those of.
 #[inline(always)]
+#[allow(clippy::int_plus_one)] // The last of the widths is one.
 fn subtract_carried<T: Real>(
     row: &mut [T],
     below: &[T],
@@ -155,7 +156,7 @@ fn subtract_carried<T: Real>(
     let mut first = 0;
     macro_rules! chunks {
         ($($width:expr),*) => {$(
-            while first + $width < width + 1 {
+            while first + $width <= width {
                 subtract_chunk::<T, { $width }>(row, below, stride, first, coefficients.clone());
                 first += $width;
             }
