@@ -1,12 +1,15 @@
 //! All pairs of the model.
 
+use core::ops::Range;
+
 use nalgebra::Vector3;
 
+use super::balls::Balls;
 use super::{Contact, Manifold, Solid, collide};
 use crate::input::{InputError, check_length};
 use crate::kinematics::Kinematics;
 use crate::memory::carved;
-use crate::model::{GeometryPair, Model};
+use crate::model::{GeometryId, GeometryPair, Model, Shape};
 use crate::scalar::Real;
 use crate::spatial::Placement;
 use crate::spatial::vector::{column, dot};
@@ -25,23 +28,10 @@ carved! {
     pub struct Collision<'a, T>(d: CollisionDims) {
         /// Of each geometry, in the working frame.
         pub placement: [Placement<T>; d.geometries],
-        bound: [Bound<T>; d.geometries],
+        /// Balls around them, in fours.
+        balls: [Balls<T>; d.geometries.div_ceil(4)],
         storage: [Contact<T>; d.contacts],
         found: (Detected),
-    }
-}
-
-/// A ball that holds a geometry.
-#[derive(Clone, Copy, Debug)]
-struct Bound<T> {
-    center: Vector3<T>,
-    /// Infinite for a half-space.
-    reach: T,
-}
-
-impl<T: Real> Default for Bound<T> {
-    fn default() -> Self {
-        Self { center: Vector3::repeat(T::ZERO), reach: T::ZERO }
     }
 }
 
@@ -79,58 +69,93 @@ pub fn detect<T: Real>(
     }
     place(model, kinematics, out);
     let mut index = 0;
-    // Pairs come in the order of their first geometry, whose bound serves many.
+    // Pairs come in ascending order: those of one geometry stand together.
     while let Some(first) = model.pairs.get(index) {
-        let a = out.bound.get(first.a.index()).copied().unwrap_or_default();
-        let a = Bound { reach: a.reach + margin_m, ..a };
-        while let Some(pair) = model.pairs.get(index).filter(|pair| pair.a == first.a) {
-            let b = out.bound.get(pair.b.index());
-            if b.is_some_and(|b| are_near(&a, b) && is_over_planes(pair, &a, b, out.placement, margin_m)) {
-                let manifold = meet(model, pair, out.placement, margin_m);
-                out.keep(index as u16, &manifold);
-            }
-            index += 1;
-        }
+        let group = index..group_end(model, index, first.a);
+        detect_group(model, first.a, group.clone(), margin_m, out);
+        index = group.end;
     }
     Ok(out.found)
+}
+
+/// One past the last pair whose first geometry is that of pair `index`, from where it is if none is left out.
+#[inline(always)]
+fn group_end<T: Real>(model: Model<'_, T>, index: usize, a: GeometryId) -> usize {
+    let others = model.geometries.len().saturating_sub(a.index() + 1);
+    let mut end = model.pairs.len().min(index + others).max(index + 1);
+    while end > index + 1 && model.pairs.get(end - 1).is_some_and(|pair| pair.a != a) {
+        end -= 1;
+    }
+    end
+}
+
+/// Shows the pairs `group`, which have geometry `a` in common, to the narrow phase where their balls are near.
+#[inline(always)]
+fn detect_group<T: Real>(
+    model: Model<'_, T>,
+    a: GeometryId,
+    group: Range<usize>,
+    margin: T,
+    out: &mut Collision<'_, T>,
+) {
+    let (mut next, end) = (group.start, group.end);
+    let (Some(from), Some(to)) = (model.pairs.get(next), model.pairs.get(end - 1)) else { return };
+    let (from, to) = (from.b.index(), to.b.index());
+    let (Some(place), Some(of_a)) = (out.placement.get(a.index()), model.geometries.get(a.index())) else { return };
+    let (up, center) = (column(&place.rotation, 2), place.translation);
+    for four in from / 4..to / 4 + 1 {
+        let Some(balls) = out.balls.get(four) else { return };
+        let room = if of_a.shape == Shape::HalfSpace {
+            balls.room_over_plane(&up, &center, margin)
+        } else {
+            balls.room_to_ball(&center, of_a.reach + margin)
+        };
+        // Written so that a number that is none rejects the pair.
+        if !room.iter().any(|room| *room > T::ZERO) {
+            continue;
+        }
+        for (b, _) in (4 * four..).zip(room).filter(|(_, room)| *room > T::ZERO) {
+            while next < end && model.pairs.get(next).is_some_and(|pair| pair.b.index() < b) {
+                next += 1;
+            }
+            if let Some(pair) = model.pairs.get(next).filter(|pair| next < end && pair.a == a && pair.b.index() == b)
+                && is_over_plane(model, pair, &center, of_a.reach + margin, out.placement)
+            {
+                let manifold = meet(model, pair, out.placement, margin);
+                out.keep(next as u16, &manifold);
+            }
+        }
+    }
 }
 
 /// Places the geometries and forgets the contacts of the last call.
 fn place<T: Real>(model: Model<'_, T>, kinematics: &Kinematics<'_, T>, out: &mut Collision<'_, T>) {
     out.found = Detected::default();
-    for ((placement, bound), geometry) in out.placement.iter_mut().zip(out.bound.iter_mut()).zip(model.geometries) {
+    for (index, (placement, geometry)) in out.placement.iter_mut().zip(model.geometries).enumerate() {
         let body = kinematics.placement.get(geometry.body.index()).copied().unwrap_or_default();
         *placement = body * geometry.placement;
-        *bound = Bound { center: placement.translation, reach: geometry.reach };
+        if let Some(balls) = out.balls.get_mut(index / 4) {
+            balls.set(index % 4, &placement.translation, geometry.reach);
+        }
     }
 }
 
-/// Whether the balls around two geometries meet.
+/// Of a half-space that comes second, whether the first geometry's ball comes closer than the margin to its plane.
 #[inline(always)]
-fn are_near<T: Real>(a: &Bound<T>, b: &Bound<T>) -> bool {
-    let (between, limit) = (b.center - a.center, a.reach + b.reach);
-    // Written so that a number that is none rejects the pair.
-    limit > T::ZERO && dot(&between, &between) <= limit * limit
-}
-
-/// Of half-spaces, whether the other's ball comes closer to the plane than `margin`, which is in the reach of `a`.
-#[inline(always)]
-fn is_over_planes<T: Real>(
+fn is_over_plane<T: Real>(
+    model: Model<'_, T>,
     pair: &GeometryPair<T>,
-    a: &Bound<T>,
-    b: &Bound<T>,
+    center: &Vector3<T>,
+    limit: T,
     placements: &[Placement<T>],
-    margin: T,
 ) -> bool {
-    let between = b.center - a.center;
-    (a.reach.plain().is_finite() || over_plane(placements.get(pair.a.index()), &between, b.reach + margin))
-        && (b.reach.plain().is_finite() || over_plane(placements.get(pair.b.index()), &-between, a.reach))
-}
-
-/// Whether a centre, `between` away from a half-space's origin, is less than `limit` above its plane.
-#[inline(never)]
-fn over_plane<T: Real>(ground: Option<&Placement<T>>, between: &Vector3<T>, limit: T) -> bool {
-    ground.is_some_and(|ground| dot(&column(&ground.rotation, 2), between) < limit)
+    let b = pair.b.index();
+    match (model.geometries.get(b), placements.get(b)) {
+        (Some(geometry), Some(ground)) if geometry.shape == Shape::HalfSpace => {
+            dot(&column(&ground.rotation, 2), &(center - ground.translation)) < limit
+        }
+        _ => true,
+    }
 }
 
 #[inline(never)]

@@ -33,7 +33,13 @@ pub(super) fn distance<T: Real>(a: &Core<'_, '_, T>, b: &Core<'_, '_, T>, limit:
         gap = Vector3::new(T::Plain::ONE, zero, zero);
     }
     let mut scale = dot(&gap, &gap);
-    let mut simplex = Simplex::new(Vertex::farthest(a, b, &-gap));
+    let first = Vertex::farthest(a, b, &-gap);
+    let is_beyond =
+        |ahead: T::Plain, square: T::Plain| ahead > zero && limit >= zero && ahead * ahead > limit * limit * square;
+    if is_beyond(dot(&gap, &first.w), scale) {
+        return Distance::Beyond;
+    }
+    let mut simplex = Simplex::new(first);
     gap = simplex.blend(|vertex| vertex.w);
     scale = scale.max(dot(&gap, &gap));
     for _ in 0..MAX_ITERATIONS {
@@ -44,7 +50,7 @@ pub(super) fn distance<T: Real>(a: &Core<'_, '_, T>, b: &Core<'_, '_, T>, limit:
         }
         let vertex = Vertex::farthest(a, b, &-gap);
         let ahead = dot(&gap, &vertex.w);
-        if ahead > zero && limit >= zero && ahead * ahead > limit * limit * square {
+        if is_beyond(ahead, square) {
             return Distance::Beyond;
         }
         let gain = square - ahead;

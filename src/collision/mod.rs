@@ -10,6 +10,7 @@
 //! features in the numbers of the placements: where faces meet by clipping one with the other, else from the nearest
 //! points of the two features.
 
+mod balls;
 mod box_box;
 mod capsule;
 mod contact;

@@ -117,7 +117,13 @@ pub fn assemble<T: Real>(
 ) {
     (out.count, out.rows, out.dropped) = (0, 0, 0);
     out.gap_margin = T::from_f64(f64::INFINITY);
+    for (root, inverse) in out.root_pivots.iter_mut().zip(&*dynamics.inverse_pivots) {
+        *root = inverse.sqrt();
+    }
     out.collect(model, situation, settings);
+    if out.is_empty() {
+        return;
+    }
     out.write_jacobian(model, situation.contacts, dynamics);
     out.write_velocities(model, situation, settings, dynamics);
     out.write_delassus(model, situation.contacts, dynamics);
@@ -245,7 +251,6 @@ impl<T: Real> Assembly<'_, T> {
     fn write_jacobian(&mut self, model: Model<'_, T>, contacts: &[Contact<T>], dynamics: &Dynamics<'_, T>) {
         let stride = padded(self.rows);
         self.jacobian[..model.nv() * stride].fill(T::ZERO);
-        let mut contacts = contacts.iter();
         let kinematics = &dynamics.kinematics;
         for constraint in &self.constraints[..self.count] {
             let first = usize::from(constraint.first_row);
@@ -253,9 +258,13 @@ impl<T: Real> Assembly<'_, T> {
             match constraint.source {
                 Source::LowerLimit { dof } | Source::DryFriction { dof } => columns.write_unit(dof, T::ONE),
                 Source::UpperLimit { dof } => columns.write_unit(dof, -T::ONE),
+                // Contacts come last, and all at once.
                 Source::Contact { .. } => {
-                    let Some(contact) = contacts.next() else { continue };
-                    columns.write_contact(model, kinematics, contact);
+                    let taken = contacts.get(..self.count - self.first_contact).unwrap_or(contacts);
+                    for same in taken.chunk_by(|x, y| x.bodies(model) == y.bodies(model)) {
+                        columns.write_contacts(model, kinematics, same);
+                    }
+                    break;
                 }
                 Source::Closure { index, row: 0 } => {
                     columns.write_closure(model, kinematics, &model.closures[usize::from(index)]);
@@ -275,8 +284,8 @@ impl<T: Real> Assembly<'_, T> {
     ) {
         let (rows, stride) = (self.rows, padded(self.rows));
         let jacobian = &self.jacobian[..model.nv() * stride];
-        multiply(jacobian, stride, situation.free, &mut self.free_velocity[..rows]);
-        multiply(jacobian, stride, situation.v, &mut self.velocity_before[..rows]);
+        let (free, before) = (&mut self.free_velocity[..rows], &mut self.velocity_before[..rows]);
+        multiply(jacobian, stride, [situation.free, situation.v], [free, before]);
         let mut contacts = situation.contacts.iter();
         for offsets in [&mut *self.offset, &mut *self.offset_by_gap, &mut *self.offset_by_velocity] {
             offsets[..rows].fill(T::ZERO);
@@ -327,9 +336,6 @@ impl<T: Real> Assembly<'_, T> {
     /// G = Wᵀ W, W = D^(−½) L^(−ᵀ) Jᵀ.
     fn write_delassus(&mut self, model: Model<'_, T>, contacts: &[Contact<T>], dynamics: &Dynamics<'_, T>) {
         let (nv, rows, stride) = (model.nv(), self.rows, padded(self.rows));
-        for (root, inverse) in self.root_pivots.iter_mut().zip(&*dynamics.inverse_pivots) {
-            *root = inverse.sqrt();
-        }
         let half = &mut self.half_solved[..nv * stride];
         half.copy_from_slice(&self.jacobian[..nv * stride]);
         let half = MatMut::with_stride(half, nv, rows, stride);
@@ -409,15 +415,34 @@ fn kink_distance<T: Real>(gap: T, settings: &Stabilization<T>) -> T {
     }
 }
 
-/// out = J v, with Jᵀ row by row.
-fn multiply<T: Real>(jacobian_transposed: &[T], stride: usize, v: &[T], out: &mut [T]) {
-    out.fill(T::ZERO);
-    if stride == 0 {
-        return;
+/// out = J v for two velocities at once, with Jᵀ row by row; some rows of J stay in registers. O(nv · rows).
+#[allow(clippy::int_plus_one)] // The last of the widths is one.
+fn multiply<T: Real>(jacobian_transposed: &[T], stride: usize, v: [&[T]; 2], out: [&mut [T]; 2]) {
+    let [a, b] = v;
+    let [out_a, out_b] = out;
+    let velocities = || a.iter().copied().zip(b.iter().copied());
+    let mut first = 0;
+    macro_rules! chunks {
+        ($($width:expr),*) => {$(
+            while first + $width <= out_a.len() {
+                let mut sums = [[T::ZERO; $width]; 2];
+                let mut rest = jacobian_transposed.get(first..).unwrap_or(&[]);
+                for (a, b) in velocities() {
+                    let Some(row) = rest.first_chunk::<{ $width }>() else { break };
+                    rest = rest.get(stride..).unwrap_or(&[]);
+                    for k in 0..$width {
+                        sums[0][k] = row[k].mul_add(a, sums[0][k]);
+                        sums[1][k] = row[k].mul_add(b, sums[1][k]);
+                    }
+                }
+                for (out, sums) in [&mut *out_a, &mut *out_b].into_iter().zip(sums) {
+                    if let Some(out) = out.get_mut(first..).and_then(|out| out.first_chunk_mut()) {
+                        *out = sums;
+                    }
+                }
+                first += $width;
+            }
+        )*};
     }
-    for (row, v) in jacobian_transposed.chunks_exact(stride).zip(v) {
-        for (out, j) in out.iter_mut().zip(row) {
-            *out = j.mul_add(*v, *out);
-        }
-    }
+    chunks!(12, 4, 1);
 }

@@ -54,10 +54,13 @@ fn largest<T: Real>(numbers: &[T]) -> T {
 
 /// Whether every number of the problem is finite.
 fn is_finite<T: Real>(problem: &Problem<'_, T>, impulses: &[T]) -> bool {
-    let rows = problem.rows();
+    let (rows, g) = (problem.rows(), problem.delassus);
     let sum = |x: &[T]| partial_dot(x, x);
-    let g = (0..rows).fold(T::ZERO, |total, row| total + sum(&problem.delassus.row(row)[..rows]));
-    (g + sum(problem.free_velocity) + sum(impulses)).is_finite()
+    let squares = match g.data().get(..rows * rows) {
+        Some(all) if g.stride() == rows => sum(all),
+        _ => (0..rows).fold(T::ZERO, |total, row| total + sum(&g.row(row)[..rows])),
+    };
+    (squares + sum(problem.free_velocity) + sum(impulses)).is_finite()
 }
 
 /// The answer to a problem that is no problem: nothing pushes.

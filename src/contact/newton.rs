@@ -5,7 +5,9 @@ use super::outcome::{is_exact, natural_residual, residuals};
 use super::reduced::{Linear, is_symmetric, number_unknowns, regularize, write_defect, write_symmetric, write_system};
 use super::smoothed;
 use super::{CentralPath, Mode, Outcome, Problem, Scratch, Solution, Solver, SolverStatus};
-use crate::linalg::{MatMut, MatRef, cholesky, cholesky_solve_vector, lu, lu_solve, padded, partial_dot};
+use crate::linalg::{
+    MatMut, MatRef, add_symmetric_product, cholesky_in_blocks, cholesky_solve_in_blocks, lu, lu_solve, padded,
+};
 use crate::scalar::Real;
 
 /// Newton's method on Alart and Curnier's function: one step after a few Gauss–Seidel sweeps, which is all that most
@@ -283,9 +285,9 @@ impl<T: Real> Search<'_, '_, '_, T> {
                 whole[constraint.rows()].copy_from_slice(&step[at..][..constraint.law.rows()]);
             }
         }
-        for (row, change) in scratch.row.iter_mut().enumerate().take(whole.len()) {
-            *change = partial_dot(problem.delassus.row(row), whole);
-        }
+        let change = &mut scratch.row[..whole.len()];
+        change.fill(T::ZERO);
+        add_symmetric_product(change, problem.delassus, whole);
         Some(error)
     }
 
@@ -339,10 +341,10 @@ impl<T: Real> Search<'_, '_, '_, T> {
         if is_symmetric(problem.constraints, linear) {
             let rows = &mut scratch.exchanges[..unknowns];
             write_symmetric(problem, linear, (velocity, proximal), rows, scratch.matrix, step);
-            if cholesky(MatMut::with_stride(scratch.matrix, unknowns, unknowns, stride)).is_err() {
+            if cholesky_in_blocks(MatMut::with_stride(scratch.matrix, unknowns, unknowns, stride)).is_err() {
                 return false;
             }
-            cholesky_solve_vector(MatRef::with_stride(scratch.matrix, unknowns, unknowns, stride), step);
+            cholesky_solve_in_blocks(MatRef::with_stride(scratch.matrix, unknowns, unknowns, stride), step);
         } else {
             write_system(problem, linear, unknowns, scratch.matrix, scratch.row);
             write_defect(problem, linear, impulses, velocity, step);

@@ -1,7 +1,7 @@
 //! The problem: which impulses λ make the velocities σ = G λ + g obey all laws (Simple 2025, Eq. 1).
 
 use super::{Constraint, Law};
-use crate::linalg::{MatRef, partial_dot};
+use crate::linalg::{MatRef, add_symmetric_product};
 use crate::scalar::Real;
 
 /// Constraints, the Delassus matrix G and the free velocity g.
@@ -25,9 +25,10 @@ impl<T: Real> Problem<'_, T> {
 
     /// σ = G λ + g.
     pub fn velocity(&self, impulses: &[T], velocity: &mut [T]) {
-        for (row, (sigma, g)) in velocity.iter_mut().zip(self.free_velocity).enumerate() {
-            *sigma = *g + partial_dot(self.delassus.row(row), impulses);
+        for (sigma, g) in velocity.iter_mut().zip(self.free_velocity) {
+            *sigma = *g;
         }
+        add_symmetric_product(velocity, self.delassus, impulses);
     }
 
     /// λ_row ← `impulse`, and σ with it. O(rows), or nothing if it is the same.

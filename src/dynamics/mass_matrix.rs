@@ -1,10 +1,14 @@
 //! The mass matrix by the composite rigid body algorithm, its sparse factor, and solves with it.
 
+use nalgebra::Matrix3;
+
 use super::{Dynamics, DynamicsError, check_workspace};
 use crate::input::{InputError, check_length};
 use crate::linalg::{MatMut, MatRef, tree};
-use crate::model::{Dims, Model};
+use crate::model::{BodyId, Dims, Joint, Model};
 use crate::scalar::Real;
+use crate::spatial::Force;
+use crate::spatial::vector::multiply_transposed;
 
 /// M(q), armature included: the lower triangle in [`Dynamics::mass_matrix`]. O(nv · depth).
 ///
@@ -14,6 +18,8 @@ pub fn mass_matrix<T: Real>(model: Model<'_, T>, work: &mut Dynamics<'_, T>) -> 
     check_workspace(&model, work)?;
     let stride = model.dims().stride();
     work.composite.copy_from_slice(work.inertia);
+    let base = model.bodies.first().filter(|body| body.joint == Joint::FreeFlyer && body.parent == BodyId::WORLD);
+    let base = base.and_then(|_| work.kinematics.placement.get(1)).map(|placement| placement.rotation);
     for (index, body) in model.indexed_bodies().rev() {
         let composite = work.composite[index];
         work.composite[body.parent.index()] += composite;
@@ -21,15 +27,33 @@ pub fn mass_matrix<T: Real>(model: Model<'_, T>, work: &mut Dynamics<'_, T>) -> 
             let momentum = composite * work.kinematics.axis[dof];
             work.unit_momentum[dof] = momentum;
             let row = &mut work.mass_matrix[dof * stride..][..dof + 1];
+            let (from, mut root) = (if base.is_some() && dof >= BASE { BASE } else { 0 }, dof);
             for run in model.tree.runs(dof) {
+                root = run.start;
+                let run = root.max(from)..run.end;
                 for (entry, axis) in row[run.clone()].iter_mut().zip(&work.kinematics.axis[run]) {
                     *entry = axis.dot(&momentum);
                 }
+            }
+            if let (Some(base), Some(entries), true) = (&base, row.first_chunk_mut::<BASE>(), root < from) {
+                *entries = along_base(base, &momentum);
             }
             row[dof] += model.dofs[dof].armature;
         }
     }
     Ok(())
+}
+
+/// Degrees of freedom of a floating base.
+const BASE: usize = 6;
+
+/// A momentum along the axes of a floating base, the first body. It stands at the origin of the working frame, so that
+/// its axes are those of its rotation, once as translations and once as turns.
+#[inline(always)]
+fn along_base<T: Real>(rotation: &Matrix3<T>, momentum: &Force<T>) -> [T; BASE] {
+    let (linear, angular) =
+        (multiply_transposed(rotation, &momentum.linear), multiply_transposed(rotation, &momentum.angular));
+    [linear.x, linear.y, linear.z, angular.x, angular.y, angular.z]
 }
 
 /// M = Lᵀ D L, from [`mass_matrix`] into [`Dynamics::factor`]. O(nv · depth²).

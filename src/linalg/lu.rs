@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use super::rows::{chunk, chunk_mut, row_end, scale, subtract_rows};
+use super::rows::{chunk, chunk_mut, combined, row_end, scale, subtract_rows};
 use super::{MatMut, MatRef};
 use crate::scalar::Real;
 
@@ -165,12 +165,6 @@ fn update_right_of<T: Real>(m: &mut [T], first: usize, n: usize, (stride, cols):
             *x = combined(-s, d, &combined(-r, c, &combined(-q, b, &combined(-p, a, x))));
         }
     }
-}
-
-/// factor · p + x, as a whole: written number by number it compiles to scalar code.
-#[inline(always)]
-fn combined<T: Real>(factor: T, p: &[T; 4], x: &[T; 4]) -> [T; 4] {
-    [0, 1, 2, 3].map(|k| factor.mul_add(p[k], x[k]))
 }
 
 /// The row from k on whose entry in column k is the largest in size.

@@ -49,7 +49,7 @@ pub(super) fn subtract_rows<T: Real>(
 }
 
 #[inline(always)]
-fn subtract_chunk<T: Real, const W: usize>(
+pub(super) fn subtract_chunk<T: Real, const W: usize>(
     target: &mut [T],
     sources: &[T],
     stride: usize,
@@ -119,4 +119,10 @@ pub(super) fn scale<T: Real>(row: &mut [T], factor: T) {
     for x in row {
         *x *= factor;
     }
+}
+
+/// factor · p + x, as a whole: written number by number it compiles to scalar code.
+#[inline(always)]
+pub(super) fn combined<T: Real>(factor: T, p: &[T; 4], x: &[T; 4]) -> [T; 4] {
+    [0, 1, 2, 3].map(|k| factor.mul_add(p[k], x[k]))
 }

@@ -5,7 +5,7 @@
 
 use core::ops::Range;
 
-use super::rows::{Column, WIDE, chunk, chunk_mut, one_pass, row_end, scale, subtract_rows};
+use super::rows::{Column, WIDE, chunk, chunk_mut, one_pass, row_end, scale, subtract_chunk, subtract_rows};
 use super::{MatMut, MatRef, NotPositiveDefinite, padded, partial_dot};
 use crate::scalar::Real;
 
@@ -53,6 +53,15 @@ impl<'m> Tree<'m> {
         Runs { links: self.0, next }
     }
 
+    /// What a floating base carries: the rest of a tree whose first six degrees of freedom are one chain without
+    /// branches. None if it carries nothing.
+    #[inline(always)]
+    fn base(&self) -> Option<Range<usize>> {
+        let (first, last) = (self.0.first()?, self.0.get(BASE - 1)?);
+        let limbs = BASE..usize::from(last.subtree_end);
+        (last.run_start == 0 && first.subtree_end == last.subtree_end && !limbs.is_empty()).then_some(limbs)
+    }
+
     /// Everything that `dof` carries, without itself.
     #[inline(always)]
     pub fn descendants(&self, dof: usize) -> Range<usize> {
@@ -83,6 +92,7 @@ impl Iterator for Runs<'_> {
 ///
 /// Entries of M whose row and column lie on different branches must be zero. What stands above the diagonal is not
 /// read, and is spoiled as far as full vectors reach.
+#[cfg_attr(not(target_arch = "arm"), inline(never))] // Inside of a step it would be short of registers.
 pub fn factorize<T: Real>(
     tree: Tree<'_>,
     mut m: MatMut<'_, T>,
@@ -90,23 +100,122 @@ pub fn factorize<T: Real>(
 ) -> Result<(), NotPositiveDefinite> {
     let (stride, cols) = (m.stride(), m.full_cols());
     let m = m.data_mut();
+    let base = tree.base().filter(|_| cols >= BASE_COLS);
     for i in (0..tree.len()).rev() {
         // Rows below are still D L, so their pivots divide here.
         let width = padded(i + 1).min(cols);
+        let mut carried = tree.descendants(i);
+        if let Some(limbs) = base.clone().filter(|_| i < BASE) {
+            // What all six rows of a floating base carry is taken out of them at once, before what they carry of each other.
+            if i + 1 == BASE {
+                subtract_limbs(m, stride, limbs, inverse_pivots);
+            }
+            carried.end = BASE;
+        }
         let (row, below) = m[i * stride..].split_at_mut(row_end(i, tree.len(), stride, cols));
-        let pivots = &inverse_pivots[tree.descendants(i)];
-        let coefficients = Column::new(below, i, stride).zip(pivots).map(|(h, inverse)| h * *inverse);
-        subtract_rows(row, below, stride, 0..width, coefficients);
+        subtract_carried(row, below, stride, (i, width), inverse_pivots.get(carried).unwrap_or(&[]));
         let pivot = row[i];
         if !(pivot > T::ZERO && pivot.is_finite()) {
             return Err(NotPositiveDefinite { pivot: i });
         }
         inverse_pivots[i] = T::ONE / pivot;
     }
-    for i in 0..tree.len() {
-        scale(&mut m[i * stride..][..i], inverse_pivots[i]);
+    for (i, inverse) in inverse_pivots.iter().enumerate().take(tree.len()) {
+        if cfg!(target_arch = "arm") {
+            scale(&mut m[i * stride..][..i], *inverse);
+            continue;
+        }
+        // Whole vectors, and the pivot as it was.
+        let row = &mut m[i * stride..][..padded(i + 1).min(cols)];
+        let pivot = row[i];
+        let (fours, rest) = row.as_chunks_mut::<4>();
+        fours.iter_mut().for_each(|four| *four = four.map(|x| x * *inverse));
+        scale(rest, *inverse);
+        row[i] = pivot;
     }
     Ok(())
+}
+
+/// Subtracts (h_ki / d_k) · row k from row i, in `width` columns, for the rows k that `pivots` are those of.
+#[inline(always)]
+#[allow(clippy::int_plus_one)] // The last of the widths is one.
+fn subtract_carried<T: Real>(
+    row: &mut [T],
+    below: &[T],
+    stride: usize,
+    (i, width): (usize, usize),
+    inverse_pivots: &[T],
+) {
+    if inverse_pivots.is_empty() {
+        return;
+    }
+    let coefficients = Column::new(below, i, stride).zip(inverse_pivots).map(|(h, inverse)| h * *inverse);
+    if cfg!(target_arch = "arm") {
+        return subtract_rows(row, below, stride, 0..width, coefficients);
+    }
+    let mut first = 0;
+    macro_rules! chunks {
+        ($($width:expr),*) => {$(
+            while first + $width <= width {
+                subtract_chunk::<T, { $width }>(row, below, stride, first, coefficients.clone());
+                first += $width;
+            }
+        )*};
+    }
+    chunks!(16, 8, 4, 1);
+}
+
+/// Degrees of freedom of a floating base, and the columns of its rows in full vectors.
+const BASE: usize = 6;
+const BASE_COLS: usize = padded(BASE);
+
+/// Subtracts (h_ki / d_k) · row k from each row i of the base, for the rows k of `limbs` in their order.
+#[inline(always)]
+fn subtract_limbs<T: Real>(m: &mut [T], stride: usize, limbs: Range<usize>, inverse_pivots: &[T]) {
+    let (rows, below) = m.split_at_mut(limbs.start * stride);
+    if cfg!(target_arch = "arm") {
+        // Too few registers for all of them: one after the other, in the same order.
+        for (i, row) in rows.chunks_mut(stride).enumerate().take(BASE) {
+            let pivots = inverse_pivots.get(limbs.clone()).unwrap_or(&[]);
+            subtract_carried(row, below, stride, (i, padded(i + 1)), pivots);
+        }
+        return;
+    }
+    // On and below the diagonal: six rows of the first four columns, two of the next.
+    let (mut left, mut right) = ([[T::ZERO; 4]; BASE], [[T::ZERO; 4]; 2]);
+    for i in 0..BASE {
+        let Some(row) = chunk::<T, BASE_COLS>(rows, i * stride) else { return };
+        left[i] = [0, 1, 2, 3].map(|k| row[k]);
+        if i >= 4 {
+            right[i - 4] = [4, 5, 6, 7].map(|k| row[k]);
+        }
+    }
+    let mut rest = &*below;
+    for inverse in inverse_pivots.get(limbs).unwrap_or(&[]) {
+        let Some(row) = rest.first_chunk::<BASE_COLS>() else { return };
+        rest = rest.get(stride..).unwrap_or(&[]);
+        let factors = row.map(|h| h * *inverse);
+        for i in 0..BASE {
+            for k in 0..4 {
+                left[i][k] = (-factors[i]).mul_add(row[k], left[i][k]);
+            }
+        }
+        for i in 0..2 {
+            for k in 0..4 {
+                right[i][k] = (-factors[4 + i]).mul_add(row[4 + k], right[i][k]);
+            }
+        }
+    }
+    for i in 0..BASE {
+        if let Some(out) = chunk_mut::<T, 4>(rows, i * stride) {
+            *out = left[i];
+        }
+    }
+    for i in 0..2 {
+        if let Some(out) = chunk_mut::<T, 4>(rows, (4 + i) * stride + 4) {
+            *out = right[i];
+        }
+    }
 }
 
 /// X ← L⁻¹ diag(middle) L⁻ᵀ X, with `l` from [`factorize`].

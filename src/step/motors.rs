@@ -35,11 +35,19 @@ pub(super) fn apply<T: Real>(model: Model<'_, T>, input: &StepInput<'_, T>, dt_s
             }
         }
     }
-    for (dof, parameters) in model.dofs.iter().enumerate() {
-        limit_effort(parameters, dof, work);
-        add_passive_forces(parameters, dof, dt_s, work);
-        work.force[dof] -= work.lag[dof] * work.v[dof];
-        work.by_velocity[dof] -= work.lag[dof];
+    let state = work.displacement.iter().zip(&*work.v);
+    let forces = work.force.iter_mut().zip(&mut *work.lag).zip(&mut *work.implicit_inertia);
+    let slopes = work.by_position.iter_mut().zip(&mut *work.by_velocity).zip(&mut *work.motor_share);
+    for (((parameters, (&displacement, &v)), ((force, lag), inertia)), ((by_position, by_velocity), share)) in
+        model.dofs.iter().zip(state).zip(forces).zip(slopes)
+    {
+        let mut pull =
+            Pull { force: *force, lag: *lag, inertia: *inertia, by_position: *by_position, by_velocity: *by_velocity };
+        *share = pull.limit_effort(parameters, v);
+        pull.add_passive_forces(parameters, displacement, v, dt_s);
+        *force = pull.force - pull.lag * v;
+        *by_velocity = pull.by_velocity - pull.lag;
+        (*lag, *inertia, *by_position) = (pull.lag, pull.inertia, pull.by_position);
     }
     for (force, given) in work.force.iter_mut().zip(input.force) {
         *force += *given;
@@ -77,55 +85,74 @@ fn pull_joint<T: Real>(
 ) {
     let (Some(&x), Some(&v)) = (work.displacement.get(dof), work.v.get(dof)) else { return };
     let response = actuator.response(control, gear * x, gear * v);
-    work.force[dof] = gear.mul_add(response.force, work.force[dof]);
     work.by_control[k] = gear * response.by_control;
     let square = gear * gear;
     let (stiffness, damping) = (-(response.by_position * square), -(response.by_velocity * square));
-    add_slopes(stiffness, damping, dof, dt_s, work);
+    let mut pull = Pull {
+        force: gear.mul_add(response.force, work.force[dof]),
+        lag: work.lag[dof],
+        inertia: work.implicit_inertia[dof],
+        by_position: work.by_position[dof],
+        by_velocity: work.by_velocity[dof],
+    };
+    pull.add_slopes(stiffness, damping, dt_s);
+    (work.force[dof], work.lag[dof], work.implicit_inertia[dof]) = (pull.force, pull.lag, pull.inertia);
+    (work.by_position[dof], work.by_velocity[dof]) = (pull.by_position, pull.by_velocity);
 }
 
-/// Joint springs and dampers.
-#[inline(always)]
-fn add_passive_forces<T: Real>(parameters: &DofParameters<T>, dof: usize, dt_s: T, work: &mut Step<'_, T>) {
-    let stretch = work.displacement[dof] - parameters.spring_reference;
-    let force = parameters.stiffness.mul_add(stretch, parameters.damping * work.v[dof]);
-    work.force[dof] -= force;
-    add_slopes(parameters.stiffness, parameters.damping, dof, dt_s, work);
+/// What pulls at one degree of freedom; the fields of [`Step`] of the same names say what they are.
+struct Pull<T> {
+    force: T,
+    lag: T,
+    inertia: T,
+    by_position: T,
+    by_velocity: T,
 }
 
-/// Takes −K x − D v at the end of the step; what drives instead of holding back stays at its start.
-#[inline(always)]
-fn add_slopes<T: Real>(stiffness: T, damping: T, dof: usize, dt_s: T, work: &mut Step<'_, T>) {
-    work.by_position[dof] -= stiffness;
-    work.by_velocity[dof] -= damping;
-    let (stiffness, damping) = (stiffness.max(T::ZERO), damping.max(T::ZERO));
-    work.implicit_inertia[dof] += dt_s * dt_s.mul_add(stiffness, damping);
-    work.lag[dof] += dt_s * stiffness;
-}
-
-/// Motors give no more than the joint's effort limit, and no push beyond its speed limit: in the last tenth before it
-/// the push fades away. A motor that is held back so gives a force that is constant over the step.
-#[inline(always)]
-fn limit_effort<T: Real>(parameters: &DofParameters<T>, dof: usize, work: &mut Step<'_, T>) {
-    let (limit, v) = (parameters.effort_limit, work.v[dof]);
-    let force = work.force[dof].max(-limit).min(limit);
-    let mut share = if force == work.force[dof] { T::ONE } else { T::ZERO };
-    let (speed, tenth) = (parameters.velocity_limit, T::from_f64(10.0));
-    let mut fade = T::ONE;
-    work.by_velocity[dof] *= share;
-    if speed.is_finite() && force * v > T::ZERO {
-        let left = tenth * (speed - v.abs()) / speed;
-        fade = left.max(T::ZERO).min(T::ONE);
-        share *= fade;
-        work.by_velocity[dof] *= fade;
-        if left > T::ZERO && left < T::ONE {
-            work.by_velocity[dof] -= force.abs() * tenth / speed;
-        }
+impl<T: Real> Pull<T> {
+    /// Joint springs and dampers.
+    #[inline(always)]
+    fn add_passive_forces(&mut self, parameters: &DofParameters<T>, displacement: T, v: T, dt_s: T) {
+        let stretch = displacement - parameters.spring_reference;
+        self.force -= parameters.stiffness.mul_add(stretch, parameters.damping * v);
+        self.add_slopes(parameters.stiffness, parameters.damping, dt_s);
     }
-    work.by_position[dof] *= share;
-    work.motor_share[dof] = share;
-    if share < T::ONE {
-        work.force[dof] = force * fade;
-        (work.lag[dof], work.implicit_inertia[dof]) = (T::ZERO, T::ZERO);
+
+    /// Takes −K x − D v at the end of the step; what drives instead of holding back stays at its start.
+    #[inline(always)]
+    fn add_slopes(&mut self, stiffness: T, damping: T, dt_s: T) {
+        self.by_position -= stiffness;
+        self.by_velocity -= damping;
+        let (stiffness, damping) = (stiffness.max(T::ZERO), damping.max(T::ZERO));
+        self.inertia += dt_s * dt_s.mul_add(stiffness, damping);
+        self.lag += dt_s * stiffness;
+    }
+
+    /// Motors give no more than the joint's effort limit, and no push beyond its speed limit: in the last tenth before
+    /// it the push fades away. A motor that is held back so gives a force that is constant over the step. Returns what
+    /// the limits leave of a change of the motors' force.
+    #[inline(always)]
+    fn limit_effort(&mut self, parameters: &DofParameters<T>, v: T) -> T {
+        let limit = parameters.effort_limit;
+        let force = self.force.max(-limit).min(limit);
+        let mut share = if force == self.force { T::ONE } else { T::ZERO };
+        let (speed, tenth) = (parameters.velocity_limit, T::from_f64(10.0));
+        let mut fade = T::ONE;
+        self.by_velocity *= share;
+        if force * v > T::ZERO && speed.is_finite() {
+            let left = tenth * (speed - v.abs()) / speed;
+            fade = left.max(T::ZERO).min(T::ONE);
+            share *= fade;
+            self.by_velocity *= fade;
+            if left > T::ZERO && left < T::ONE {
+                self.by_velocity -= force.abs() * tenth / speed;
+            }
+        }
+        self.by_position *= share;
+        if share < T::ONE {
+            self.force = force * fade;
+            (self.lag, self.inertia) = (T::ZERO, T::ZERO);
+        }
+        share
     }
 }

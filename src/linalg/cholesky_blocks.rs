@@ -1,0 +1,207 @@
+//! The Cholesky factor and solve of [`cholesky`](super::cholesky()), four rows at a time, where what stands below the
+//! diagonal may be spoiled. Every entry of the factor sums in the same order, so its bits are the same.
+
+use super::rows::{Column, chunk, chunk_mut, combined, scale, subtract_rows};
+use super::{MatMut, MatRef, NotPositiveDefinite, cholesky, cholesky_solve_vector};
+use crate::scalar::Real;
+
+/// Rows of a panel.
+const PANEL: usize = 4;
+
+/// Columns of a register tile, four rows high.
+const TILE_COLS: usize = if cfg!(target_arch = "arm") { 4 } else { 12 };
+
+/// A = Uᵀ U in place, from the upper triangle; the rest is spoiled. O(n³ / 6).
+pub(crate) fn cholesky_in_blocks<T: Real>(mut a: MatMut<'_, T>) -> Result<(), NotPositiveDefinite> {
+    let (n, stride, cols) = (a.rows(), a.stride(), a.full_cols());
+    if !cols.is_multiple_of(PANEL) {
+        return cholesky(a);
+    }
+    let (m, whole) = (a.data_mut(), n / PANEL * PANEL);
+    for first in (0..whole).step_by(PANEL) {
+        let Some((above, panel)) = m.split_at_mut_checked(first * stride) else { break };
+        subtract_above(above, panel, first, (stride, cols));
+        factor_panel(panel, first, (stride, cols)).map_err(|k| NotPositiveDefinite { pivot: first + k })?;
+    }
+    for i in whole..n {
+        let Some((above, row)) = m.split_at_mut_checked(i * stride) else { break };
+        subtract_rows(row, above, stride, whole..cols, Column::new(above, i, stride).take(i));
+        let row = row.get_mut(i..n).unwrap_or_default();
+        let pivot = row.first().copied().filter(|pivot| *pivot > T::ZERO && pivot.is_finite());
+        let Some(pivot) = pivot else { return Err(NotPositiveDefinite { pivot: i }) };
+        scale(row, T::ONE / pivot.sqrt());
+    }
+    Ok(())
+}
+
+/// Takes all rows above a panel out of it, from its diagonal on.
+#[inline(always)]
+fn subtract_above<T: Real>(above: &[T], panel: &mut [T], first: usize, (stride, cols): (usize, usize)) {
+    let mut col = first;
+    macro_rules! tiles {
+        ($($width:expr),*) => {$(
+            while col + $width <= cols {
+                subtract_tile::<T, { $width }>(above, panel, first, col, stride);
+                col += $width;
+            }
+        )*};
+    }
+    tiles!(TILE_COLS, PANEL);
+}
+
+#[inline(always)]
+fn subtract_tile<T: Real, const W: usize>(above: &[T], panel: &mut [T], first: usize, col: usize, stride: usize) {
+    let mut sums = [[T::ZERO; W]; PANEL];
+    for (k, sum) in sums.iter_mut().enumerate() {
+        let Some(row) = chunk::<T, W>(panel, k * stride + col) else { return };
+        *sum = *row;
+    }
+    for row in above.chunks_exact(stride) {
+        let (Some(factors), Some(row)) = (chunk::<T, PANEL>(row, first), chunk::<T, W>(row, col)) else { return };
+        for (sum, factor) in sums.iter_mut().zip(factors) {
+            for c in 0..W {
+                sum[c] = (-*factor).mul_add(row[c], sum[c]);
+            }
+        }
+    }
+    for (k, sum) in sums.iter().enumerate() {
+        let Some(row) = chunk_mut::<T, W>(panel, k * stride + col) else { return };
+        *row = *sum;
+    }
+}
+
+/// Factors four rows from their diagonal on: first the block on it, then all columns by that. The pivot that fails.
+#[inline(always)]
+fn factor_panel<T: Real>(panel: &mut [T], first: usize, (stride, cols): (usize, usize)) -> Result<(), usize> {
+    let Some((a, rest)) = panel.split_at_mut_checked(stride) else { return Ok(()) };
+    let Some((b, rest)) = rest.split_at_mut_checked(stride) else { return Ok(()) };
+    let Some((c, d)) = rest.split_at_mut_checked(stride) else { return Ok(()) };
+    let [a, b, c, d] = [a, b, c, d].map(|row| row.get_mut(first..cols).unwrap_or_default().as_chunks_mut::<PANEL>().0);
+    let (Some(&p), Some(&q), Some(&r), Some(&s)) = (a.first(), b.first(), c.first(), d.first()) else { return Ok(()) };
+    let (mut block, mut inverses) = ([p, q, r, s], [T::ZERO; PANEL]);
+    for k in 0..PANEL {
+        let pivot = block[k][k];
+        if !(pivot > T::ZERO && pivot.is_finite()) {
+            return Err(k);
+        }
+        inverses[k] = T::ONE / pivot.sqrt();
+        for j in k..PANEL {
+            block[k][j] *= inverses[k];
+        }
+        for i in k + 1..PANEL {
+            for j in i..PANEL {
+                block[i][j] = (-block[k][i]).mul_add(block[k][j], block[i][j]);
+            }
+        }
+    }
+    let [[_, ab, ac, ad], [_, _, bc, bd], [_, _, _, cd], _] = block;
+    for (((a, b), c), d) in a.iter_mut().zip(b).zip(c).zip(d) {
+        *a = a.map(|x| x * inverses[0]);
+        *b = combined(-ab, a, b).map(|x| x * inverses[1]);
+        *c = combined(-bc, b, &combined(-ac, a, c)).map(|x| x * inverses[2]);
+        *d = combined(-cd, c, &combined(-bd, b, &combined(-ad, a, d))).map(|x| x * inverses[3]);
+    }
+    Ok(())
+}
+
+/// x ← A⁻¹ x, with `u` from [`cholesky_in_blocks`]. O(n²).
+pub(crate) fn cholesky_solve_in_blocks<T: Real>(u: MatRef<'_, T>, x: &mut [T]) {
+    let n = u.rows();
+    if !n.is_multiple_of(PANEL) || x.len() != n {
+        return cholesky_solve_vector(u, x);
+    }
+    for first in (0..n).step_by(PANEL) {
+        let Some((block, [a, b, c, d])) = panel(u, first) else { return };
+        let Some((head, later)) = x.split_at_mut_checked(first + PANEL) else { return };
+        let Some(four) = head.last_chunk_mut::<PANEL>() else { return };
+        for i in 0..PANEL {
+            four[i] /= block[i][i];
+            for j in i + 1..PANEL {
+                four[j] = (-four[i]).mul_add(block[i][j], four[j]);
+            }
+        }
+        let [p, q, r, s] = *four;
+        for ((((x, a), b), c), d) in later.as_chunks_mut::<PANEL>().0.iter_mut().zip(a).zip(b).zip(c).zip(d) {
+            *x = combined(-s, d, &combined(-r, c, &combined(-q, b, &combined(-p, a, x))));
+        }
+    }
+    for first in (0..n).step_by(PANEL).rev() {
+        let Some((block, [a, b, c, d])) = panel(u, first) else { return };
+        let Some((head, later)) = x.split_at_mut_checked(first + PANEL) else { return };
+        let Some(four) = head.last_chunk_mut::<PANEL>() else { return };
+        let mut sums = [[T::ZERO; PANEL]; PANEL];
+        for ((((x, a), b), c), d) in later.as_chunks::<PANEL>().0.iter().zip(a).zip(b).zip(c).zip(d) {
+            for (sum, row) in sums.iter_mut().zip([a, b, c, d]) {
+                *sum = [0, 1, 2, 3].map(|k| row[k].mul_add(x[k], sum[k]));
+            }
+        }
+        for i in (0..PANEL).rev() {
+            let [p, q, r, s] = sums[i];
+            let known = (p + r) + (q + s);
+            let near = (i + 1..PANEL).fold(known, |sum, j| block[i][j].mul_add(four[j], sum));
+            four[i] = (four[i] - near) / block[i][i];
+        }
+    }
+}
+
+/// The block of a panel on the diagonal, and fours of its rows to the right of that.
+type Panel<'a, T> = ([[T; PANEL]; PANEL], [&'a [[T; PANEL]]; PANEL]);
+
+/// The triangle of a panel, and what stands to its right.
+#[inline(always)]
+fn panel<'a, T: Real>(u: MatRef<'a, T>, first: usize) -> Option<Panel<'a, T>> {
+    let row = |k: usize| {
+        let start = (first + k) * u.stride();
+        u.data().get(start + first..start + u.cols())?.as_chunks::<PANEL>().0.split_first()
+    };
+    let ((a, e), (b, f), (c, g), (d, h)) = (row(0)?, row(1)?, row(2)?, row(3)?);
+    Some(([*a, *b, *c, *d], [e, f, g, h]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::linalg::padded;
+
+    /// Largest matrix, in rows.
+    const MOST: usize = 27;
+    /// Of a solve with numbers near one, some hundred roundings.
+    const TOLERANCE: f64 = 1e-13;
+
+    /// Dominant on its diagonal, and so positive definite.
+    fn entry(i: usize, j: usize) -> f64 {
+        let (i, j) = (i.min(j) as f64, i.max(j) as f64);
+        if i == j { 30.0 + i } else { (i * 1.7 + j * 0.9).sin() }
+    }
+
+    #[test]
+    fn blocks_give_the_bits_of_the_row_by_row_factor_and_solve_the_system() {
+        for n in 1..=MOST {
+            let stride = padded(n);
+            let mut by_rows = [f64::NAN; MOST * padded(MOST)];
+            for i in 0..n {
+                (i..n).for_each(|j| by_rows[i * stride + j] = entry(i, j));
+            }
+            let mut by_blocks = by_rows;
+            assert_eq!(cholesky(MatMut::with_stride(&mut by_rows, n, n, stride)), Ok(()));
+            assert_eq!(cholesky_in_blocks(MatMut::with_stride(&mut by_blocks, n, n, stride)), Ok(()));
+            for i in 0..n {
+                assert_eq!(by_rows[i * stride + i..i * stride + n], by_blocks[i * stride + i..i * stride + n]);
+            }
+            let mut x = [0.0; MOST];
+            (0..n).for_each(|i| x[i] = (0..n).map(|j| entry(i, j) * (j as f64).cos()).sum());
+            cholesky_solve_in_blocks(MatRef::with_stride(&by_blocks, n, n, stride), &mut x[..n]);
+            assert!((0..n).all(|i| (x[i] - (i as f64).cos()).abs() < TOLERANCE), "{n} rows");
+        }
+    }
+
+    #[test]
+    fn the_pivot_that_fails_is_named() {
+        for bad in 0..9 {
+            let mut a = [0.0; 9 * padded(9)];
+            (0..9).for_each(|i| a[i * padded(9) + i] = if i == bad { -1.0 } else { 1.0 });
+            let found = cholesky_in_blocks(MatMut::with_stride(&mut a, 9, 9, padded(9)));
+            assert_eq!(found, Err(NotPositiveDefinite { pivot: bad }));
+        }
+    }
+}
