@@ -40,7 +40,7 @@ pub const CARTPOLE_SWINGUP: Scenario = Scenario {
     robot: robots::cartpole,
     tick_us: 2000,
     solve_ticks: 5,
-    trials: 1,
+    trials: 2,
     start: Start::Gaps,
     // The plan is renewed many times before it shows, and tighter ones cost several factorizations a node.
     contact_tolerance: 1e-3,
