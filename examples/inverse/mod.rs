@@ -19,6 +19,8 @@ use saltus::step::{NextState, Simulator, Step, StepDims, StepError, StepInput, S
 const CONTACTS: usize = 48;
 /// Residual of the contact solver: what is left of an inverse problem cannot be less.
 const SOLVER_TOLERANCE: f64 = 1e-13;
+/// To get there where friction is just at its bound: many iterations, and no more added to the diagonal than may remain.
+const SOLVER_ITERATIONS: u16 = 200;
 /// Added to the diagonal of JᵀJ, over its largest entry, at least: controls that do nothing stay as they are.
 const LEAST_DAMPING: f64 = 1e-12;
 /// A step that makes things worse is tried again with ten times the damping, at most so often.
@@ -105,7 +107,13 @@ pub fn differences(
 
 /// Steps of the inverse problems: as by default, but to the last digit.
 pub fn settings() -> StepSettings<f64> {
-    StepSettings { solver: Newton { tolerance: SOLVER_TOLERANCE, ..Newton::default() }, ..StepSettings::default() }
+    let solver = Newton {
+        tolerance: SOLVER_TOLERANCE,
+        proximal: SOLVER_TOLERANCE,
+        iterations: SOLVER_ITERATIONS,
+        ..Newton::default()
+    };
+    StepSettings { solver, ..StepSettings::default() }
 }
 
 /// Controls that hold a robot still in a pose: v⁺(q, 0, u) = 0, from u = 0.
