@@ -55,7 +55,11 @@ enum Command {
     Hil(hil::Options),
 }
 
+/// What a shell reports of a program that a closed pipe has ended.
+const PIPE_CLOSED: i32 = 141;
+
 fn main() -> ExitCode {
+    end_quietly_when_nobody_reads();
     let command = Options::parse().command.or_else(|| Options::parse_from(["saltus", "run"]).command);
     let done = match command {
         Some(Command::Run(options)) => run::run(&options),
@@ -70,6 +74,18 @@ fn main() -> ExitCode {
         eprintln!("error: {error:#}");
         ExitCode::FAILURE
     })
+}
+
+/// `saltus list | head -1` ends when `head` does, as other programs do: `println!` would call it a panic.
+fn end_quietly_when_nobody_reads() {
+    let usual = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        let message = panic.payload().downcast_ref::<String>();
+        if message.is_some_and(|text| text.starts_with("failed printing to stdout") && text.contains("Broken pipe")) {
+            std::process::exit(PIPE_CLOSED);
+        }
+        usual(panic);
+    }));
 }
 
 /// Commands that do what they say or give an error.
