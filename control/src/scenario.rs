@@ -32,7 +32,7 @@ pub struct Scenario {
 /// Room for the stacks, as `memory.x` has it.
 pub const STACK_ROOM_BYTES: usize = 72 * 1024;
 /// Buffers of the control loop on the board, and its log.
-const FIRMWARE_BYTES: usize = 4096;
+const FIRMWARE_BYTES: usize = 2112;
 
 /// A pole is swung up.
 pub const CARTPOLE_SWINGUP: Scenario = Scenario {
