@@ -133,7 +133,24 @@ impl Loop {
     /// Runs the loop once. `watch` sees every step of the plant; the run ends when it answers false.
     ///
     /// A plant or a controller that breaks down on the way is a failure of the run, not an error.
-    pub fn run(&self, seed: u64, options: &Options, mut watch: impl FnMut(&Moment<'_>) -> bool) -> Result<Outcome> {
+    pub fn run(&self, seed: u64, options: &Options, watch: impl FnMut(&Moment<'_>) -> bool + Send) -> Result<Outcome> {
+        if options.threads < 2 {
+            return self.run_among(None, seed, options, watch);
+        }
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(options.threads);
+        let pool = pool.build().context("cannot start threads")?;
+        // The loop is one of the pool's threads: a solve then wakes the others only.
+        pool.install(|| self.run_among(Some(&pool), seed, options, watch))
+    }
+
+    /// The same, on one of the threads of a pool if there is one.
+    fn run_among(
+        &self,
+        pool: Option<&rayon::ThreadPool>,
+        seed: u64,
+        options: &Options,
+        mut watch: impl FnMut(&Moment<'_>) -> bool,
+    ) -> Result<Outcome> {
         let work = &self.work;
         let (model, plant) = (self.prediction.model(), self.plant.model());
         let dims = self.dims(options);
@@ -145,7 +162,10 @@ impl Loop {
         mpc.reset(work.idle(model)?)?;
         let mut policy = Policy::carve(&mut arena, dims)?;
         let mut watcher = Watcher::carve(&mut arena, dims, work.observer_gain())?;
-        let mut helpers = Helpers::new(options.threads, dims, &mut arena)?;
+        let mut helpers = match pool {
+            Some(pool) => Some((Team::carve(&mut arena, dims, options.threads)?, pool)),
+            None => None,
+        };
         let terms = work.terms(model)?;
         let task = Task::new(&terms);
 
@@ -245,32 +265,22 @@ impl Loop {
     }
 }
 
-/// Threads, and memory for them, that linearize side by side; none if one is enough.
-struct Helpers<'a>(Option<(Team<'a, f64>, rayon::ThreadPool)>);
-
-impl<'a> Helpers<'a> {
-    fn new(threads: usize, dims: MpcDims, arena: &mut Arena<'a>) -> Result<Self> {
-        if threads < 2 {
-            return Ok(Self(None));
-        }
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().context("cannot start threads")?;
-        Ok(Self(Some((Team::carve(arena, dims, threads)?, pool))))
-    }
-}
+/// Memory for threads that linearize side by side, and the threads.
+type Helpers<'p, 'a> = Option<(Team<'a, f64>, &'p rayon::ThreadPool)>;
 
 /// One solve by the wall clock.
 fn solve(
     mpc: &mut Mpc<'_, '_, f64>,
     task: &Task<'_, f64>,
     measured: Measured<'_, f64>,
-    (budget, helpers): (Option<Duration>, &mut Helpers<'_>),
+    (budget, helpers): (Option<Duration>, &mut Helpers<'_, '_>),
 ) -> Result<(Report<f64>, f64)> {
     let began = Instant::now();
     let clock = || Nanos(began.elapsed().as_nanos() as u64);
     let deadline = budget.map_or(Nanos::NEVER, |budget| Nanos(budget.as_nanos() as u64));
     let budget = Budget { clock: &clock, deadline };
-    let report = match &mut helpers.0 {
-        Some((team, pool)) => mpc.solve_with(task, measured, budget, (team, pool))?,
+    let report = match helpers {
+        Some((team, pool)) => mpc.solve_with(task, measured, budget, (team, *pool))?,
         None => mpc.solve(task, measured, budget)?,
     };
     Ok((report, began.elapsed().as_secs_f64() * 1e6))
