@@ -260,9 +260,9 @@ fn no_solve_of_a_team_allocates_inside_its_pool() {
     let before = asked();
     assert_eq!(solve(200), 0);
     // Asking is itself a piece of work for each thread: what that takes does not grow with the solves.
-    let (once, all) = (asked(), before);
-    let idle = asked().iter().zip(&once).map(|(after, before)| after - before).sum::<usize>();
-    let grown = once.iter().zip(&all).map(|(after, before)| after - before).sum::<usize>();
+    let (after, later) = (asked(), asked());
+    let more = |old: &[usize], new: &[usize]| new.iter().sum::<usize>() - old.iter().sum::<usize>();
+    let (grown, idle) = (more(&before, &after), more(&after, &later));
     assert!(grown <= idle + 1, "{grown} allocations in 200 solves, {idle} when idle");
 }
 

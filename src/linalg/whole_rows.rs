@@ -29,6 +29,18 @@ macro_rules! with_width {
     };
 }
 
+/// Goes over all columns of a matrix, a band of some [`next_width`] after the other.
+macro_rules! for_each_band {
+    ($matrix:ident, $first:ident, $name:ident, $call:expr) => {
+        let (end, mut $first) = ($matrix.full_cols(), 0);
+        while $first < end {
+            let width = next_width(end - $first);
+            with_width!(width, $name, $call);
+            $first += width;
+        }
+    };
+}
+
 /// Z ← scale · A Z − F S. S has its rows whole, padding included; what Z has in its padding is spoiled. `band` has
 /// [`WIDEST`] numbers for each row of Z. O(rows² · columns).
 pub(crate) fn multiply_in_place<T: Real>(
@@ -38,12 +50,7 @@ pub(crate) fn multiply_in_place<T: Real>(
     band: &mut [T],
 ) {
     debug_assert!(a.rows() == z.rows() && f.cols() == s.rows() && s.data().len() >= s.rows() * s.stride());
-    let (end, mut first) = (z.full_cols(), 0);
-    while first < end {
-        let width = next_width(end - first);
-        with_width!(width, W, write_band::<T, W>(&mut z, (a, scale), (f, s), first, band));
-        first += width;
-    }
+    for_each_band!(z, first, W, write_band::<T, W>(&mut z, (a, scale), (f, s), first, band));
 }
 
 fn write_band<T: Real, const W: usize>(
@@ -82,12 +89,7 @@ fn write_band<T: Real, const W: usize>(
 /// C = A B, where rows of A may be empty in places. B has its rows whole, padding included.
 pub(crate) fn write_sparse_product<T: Real>(mut c: MatMut<'_, T>, a: MatRef<'_, T>, b: MatRef<'_, T>) {
     debug_assert!(a.cols() == b.rows() && c.rows() == a.rows() && b.data().len() >= b.rows() * b.stride());
-    let (end, mut first) = (c.full_cols(), 0);
-    while first < end {
-        let width = next_width(end - first);
-        with_width!(width, W, write_sparse_band::<T, W>(&mut c, a, b, first));
-        first += width;
-    }
+    for_each_band!(c, first, W, write_sparse_band::<T, W>(&mut c, a, b, first));
 }
 
 fn write_sparse_band<T: Real, const W: usize>(c: &mut MatMut<'_, T>, a: MatRef<'_, T>, b: MatRef<'_, T>, first: usize) {
@@ -110,12 +112,7 @@ fn write_sparse_band<T: Real, const W: usize>(c: &mut MatMut<'_, T>, a: MatRef<'
 /// C −= A B. B has its rows whole, padding included.
 pub(crate) fn subtract_whole_rows<T: Real>(mut c: MatMut<'_, T>, a: MatRef<'_, T>, b: MatRef<'_, T>) {
     debug_assert!(a.cols() == b.rows() && c.rows() == a.rows() && b.data().len() >= b.rows() * b.stride());
-    let (end, mut first) = (c.full_cols(), 0);
-    while first < end {
-        let width = next_width(end - first);
-        with_width!(width, W, subtract_band::<T, W>(&mut c, a, b, first));
-        first += width;
-    }
+    for_each_band!(c, first, W, subtract_band::<T, W>(&mut c, a, b, first));
 }
 
 fn subtract_band<T: Real, const W: usize>(c: &mut MatMut<'_, T>, a: MatRef<'_, T>, b: MatRef<'_, T>, first: usize) {
@@ -155,6 +152,100 @@ pub(crate) fn transpose<T: Real>(a: MatRef<'_, T>, mut b: MatMut<'_, T>) {
                 for (place, entry) in place.iter_mut().skip(first).zip([*w, *x, *y, *z]).take(a.rows() - first) {
                     *place = entry;
                 }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+    use std::vec;
+    use std::vec::Vec;
+
+    use super::*;
+    use crate::linalg::padded;
+
+    /// Rows × columns, rows whole.
+    struct Whole {
+        data: Vec<f64>,
+        rows: usize,
+        cols: usize,
+    }
+
+    impl Whole {
+        /// Numbers that differ and add up exactly; some of them zero.
+        fn new(rows: usize, cols: usize, seed: usize) -> Self {
+            let mut data = vec![0.0; rows * padded(cols)];
+            for i in 0..rows {
+                for j in 0..cols {
+                    data[i * padded(cols) + j] = ((7 * i + 3 * j + seed) % 11) as f64 - 5.0;
+                }
+            }
+            Self { data, rows, cols }
+        }
+
+        fn view(&self) -> MatRef<'_, f64> {
+            MatRef::with_stride(&self.data, self.rows, self.cols, padded(self.cols))
+        }
+
+        fn view_mut(&mut self) -> MatMut<'_, f64> {
+            MatMut::with_stride(&mut self.data, self.rows, self.cols, padded(self.cols))
+        }
+    }
+
+    fn product(a: MatRef<'_, f64>, b: MatRef<'_, f64>, i: usize, j: usize) -> f64 {
+        (0..a.cols()).map(|k| a[(i, k)] * b[(k, j)]).sum()
+    }
+
+    fn assert_entries(found: MatRef<'_, f64>, expected: impl Fn(usize, usize) -> f64) {
+        for i in 0..found.rows() {
+            for j in 0..found.cols() {
+                assert_eq!(found[(i, j)], expected(i, j), "{} x {}, at ({i}, {j})", found.rows(), found.cols());
+            }
+        }
+    }
+
+    /// Narrower and wider than a band, whole vectors and not.
+    const COLUMNS: [usize; 9] = [1, 3, 4, 5, 12, 48, 56, 57, 130];
+
+    #[test]
+    fn products_by_whole_rows_are_products() {
+        for cols in COLUMNS {
+            for (rows, depth) in [(1, 1), (5, 3), (6, 8)] {
+                let (a, b) = (Whole::new(rows, depth, 1), Whole::new(depth, cols, 2));
+                let mut c = Whole::new(rows, cols, 3);
+                write_sparse_product(c.view_mut(), a.view(), b.view());
+                assert_entries(c.view(), |i, j| product(a.view(), b.view(), i, j));
+                let (before, mut c) = (Whole::new(rows, cols, 4), Whole::new(rows, cols, 4));
+                subtract_whole_rows(c.view_mut(), a.view(), b.view());
+                assert_entries(c.view(), |i, j| before.view()[(i, j)] - product(a.view(), b.view(), i, j));
+            }
+        }
+    }
+
+    #[test]
+    fn a_product_in_place_is_one_of_what_was_there() {
+        for cols in COLUMNS {
+            for (rows, held) in [(1, 0), (4, 3), (7, 5)] {
+                let (a, f, s) = (Whole::new(rows, rows, 1), Whole::new(rows, held, 2), Whole::new(held, cols, 3));
+                let (before, mut z) = (Whole::new(rows, cols, 4), Whole::new(rows, cols, 4));
+                let mut band = vec![0.0; rows * WIDEST];
+                multiply_in_place(z.view_mut(), (a.view(), 2.0), (f.view(), s.view()), &mut band);
+                assert_entries(z.view(), |i, j| {
+                    2.0 * product(a.view(), before.view(), i, j) - product(f.view(), s.view(), i, j)
+                });
+            }
+        }
+    }
+
+    #[test]
+    fn a_transpose_has_rows_for_columns() {
+        for rows in [1, 2, 3, 4, 6, 9] {
+            for cols in [1, 4, 7] {
+                let (a, mut b) = (Whole::new(rows, cols, 5), Whole::new(cols, rows, 6));
+                transpose(a.view(), b.view_mut());
+                assert_entries(b.view(), |i, j| a.view()[(j, i)]);
             }
         }
     }
