@@ -17,13 +17,22 @@ const PERIOD_S: f64 = 0.013;
 /// Plans of a robot that follows them, as bits, and what the optimizer said; `solve` may use a team.
 fn plans(
     scenario: Scenario,
+    solve: impl FnMut(&mut Mpc<'_, '_, f64>, MpcDims, &Task<'_, f64>, Measured<'_, f64>) -> Report<f64>,
+) -> Vec<(Vec<u64>, Report<f64>)> {
+    plans_in(scenario, |dims| dims, solve)
+}
+
+/// The same in an optimizer of other dimensions.
+fn plans_in(
+    scenario: Scenario,
+    change: impl FnOnce(MpcDims) -> MpcDims,
     mut solve: impl FnMut(&mut Mpc<'_, '_, f64>, MpcDims, &Task<'_, f64>, Measured<'_, f64>) -> Report<f64>,
 ) -> Vec<(Vec<u64>, Report<f64>)> {
     let robot = load(scenario.facts().robot, &LoadOptions::default()).unwrap().model;
     let believed = prediction(scenario.facts().robot, &robot);
     let model = believed.model();
     let terms = scenario.terms(model).unwrap();
-    let dims = scenario.dims(model);
+    let dims = change(scenario.dims(model));
     let mut memory = vec![Block::EMPTY; Mpc::<f64>::blocks(dims)];
     let mut mpc = Mpc::new(model, scenario.settings(), dims, &mut Arena::new(&mut memory)).unwrap();
     mpc.settings.max_iterations = 3;
@@ -67,6 +76,28 @@ fn a_team_of_any_size_makes_the_plans_of_one() {
         }
         assert!(alone == with_team(scenario, 3, &InTurn), "{scenario:?}, three members in turn");
     }
+}
+
+#[test]
+fn plans_do_not_depend_on_whether_nodes_are_kept() {
+    for scenario in [Scenario::Go1Walk, Scenario::HopperHop, Scenario::Ur5Press, Scenario::CartpoleSwingup] {
+        let kept = plans(scenario, |mpc, _, task, measured| mpc.solve(task, measured, FOREVER).unwrap());
+        let alone = plans_in(scenario, MpcDims::without_kept_nodes, |mpc, _, task, measured| {
+            mpc.solve(task, measured, FOREVER).unwrap()
+        });
+        assert!(kept == alone, "{scenario:?}");
+    }
+}
+
+#[test]
+fn a_team_needs_an_optimizer_that_keeps_its_nodes() {
+    plans_in(Scenario::CartpoleSwingup, MpcDims::without_kept_nodes, |mpc, dims, task, measured| {
+        let mut memory = vec![Block::EMPTY; Team::<f64>::blocks(dims, 2)];
+        let mut team = Team::carve(&mut Arena::new(&mut memory), dims, 2).unwrap();
+        let refused = mpc.solve_with(task, measured, FOREVER, (&mut team, &InTurn));
+        assert_eq!(refused.unwrap_err(), MpcError::Team);
+        mpc.solve(task, measured, FOREVER).unwrap()
+    });
 }
 
 #[test]

@@ -116,6 +116,7 @@ struct WorkspaceBytes {
     step: usize,
     simulator: usize,
     mpc: usize,
+    mpc_without_kept_nodes: usize,
 }
 
 /// Reads the robot and prints what is in it.
@@ -226,6 +227,8 @@ impl Report {
         println!("{:<33} {:>10} {:>10}", "step, with that", f32.step, f64.step);
         println!("{:<33} {:>10} {:>10}", "simulator, with both", f32.simulator, f64.simulator);
         println!("{:<33} {:>10} {:>10}", "optimizer, with the step", f32.mpc, f64.mpc);
+        let small = [f32, f64].map(|bytes| bytes.mpc_without_kept_nodes);
+        println!("{:<33} {:>10} {:>10}", "the same without kept nodes", small[0], small[1]);
         println!("({horizon} steps ahead, room for {terms} terms: --horizon, --terms)");
         for image in &self.images {
             println!("{:<33} {:>10}", format!("RAM of the image {}", image.scenario), image.ram_bytes);
@@ -240,6 +243,7 @@ impl WorkspaceBytes {
             step: Step::<T>::blocks(dims.step) * BLOCK_BYTES,
             simulator: Simulator::<T>::blocks(dims.step) * BLOCK_BYTES,
             mpc: Mpc::<T>::blocks(dims) * BLOCK_BYTES,
+            mpc_without_kept_nodes: Mpc::<T>::blocks(dims.without_kept_nodes()) * BLOCK_BYTES,
         }
     }
 }

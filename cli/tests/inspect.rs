@@ -36,6 +36,8 @@ fn the_arena_of_an_optimizer_is_what_inspect_says() {
     let dims = MpcDims::new(StepDims::of(go1.model(), 7), 13, 5);
     let exact = [Mpc::<f32>::blocks(dims), Mpc::<f64>::blocks(dims)].map(|blocks| Value::from(blocks * BLOCK_BYTES));
     assert_eq!([&bytes["f32"]["mpc"], &bytes["f64"]["mpc"]], [&exact[0], &exact[1]]);
+    let small = Mpc::<f32>::blocks(dims.without_kept_nodes()) * BLOCK_BYTES;
+    assert_eq!(bytes["f32"]["mpc_without_kept_nodes"], Value::from(small));
     assert_eq!([&bytes["horizon"], &bytes["terms"]], [&Value::from(13), &Value::from(5)]);
     let table = saltus(&arguments[..8]);
     let line = table.lines().find(|line| line.starts_with("optimizer, with the step")).expect("a line for it");

@@ -104,7 +104,9 @@ impl Scenario {
 
     /// What the memory of the solver is sized by.
     pub const fn dims(&self) -> MpcDims {
-        MpcDims::new(self.step_dims(), self.task.facts().horizon, MOST_TERMS)
+        let dims = MpcDims::new(self.step_dims(), self.task.facts().horizon, MOST_TERMS);
+        // Kept nodes serve those who follow the old policy first.
+        if matches!(self.start, Start::Rollout) { dims } else { dims.without_kept_nodes() }
     }
 
     /// Blocks of memory that all of it takes: solver, three plans, control loop.

@@ -12,12 +12,25 @@ pub struct MpcDims {
     pub horizon: usize,
     /// Terms of the cost that fit.
     pub terms: usize,
+    /// Whether the linearization of every node is kept until the backward pass comes by. That saves a step per node where
+    /// a solve starts with [`Start::Rollout`](super::Start::Rollout), and a [`Team`](super::Team) needs it.
+    pub keep_nodes: bool,
 }
 
 impl MpcDims {
-    /// Of a robot whose plan has `horizon` steps, with room for `terms` terms in the cost.
+    /// Of a robot whose plan has `horizon` steps, with room for `terms` terms in the cost; every node is kept.
     pub const fn new(step: StepDims, horizon: usize, terms: usize) -> Self {
-        Self { step, horizon, terms }
+        Self { step, horizon, terms, keep_nodes: true }
+    }
+
+    /// The same plans in less memory: a node is linearized when the backward pass needs it, and not kept.
+    pub const fn without_kept_nodes(self) -> Self {
+        Self { keep_nodes: false, ..self }
+    }
+
+    /// Nodes whose linearization is kept.
+    pub(super) const fn kept(self) -> usize {
+        if self.keep_nodes { self.horizon } else { 0 }
     }
 
     /// States of the plan.

@@ -3,7 +3,7 @@
 use super::look_back::Promise;
 use super::memory::Memory;
 use super::team::Ahead;
-use super::{Clock, Measured, MpcSettings, Nanos, Report, Start, Status, Task};
+use super::{Clock, Measured, MpcSettings, Nanos, Report, Start, Status, Task, cost};
 use crate::contact::Solver;
 use crate::dynamics::DynamicsError;
 use crate::input::InputError;
@@ -60,6 +60,8 @@ pub(super) struct Pass<'p, 'm, 'a, T, S, C, A> {
     pub fresh: bool,
     pub trial_cost: T,
     pub trial_dropped: u32,
+    /// Nanoseconds of linearization while the old policy was followed.
+    pub linearizing: u64,
     pub report: Report<T>,
     /// Who linearizes nodes ahead of the backward pass.
     pub ahead: A,
@@ -111,6 +113,8 @@ impl<T: Real<Plain = T>, S: Solver<T> + Copy, C: Clock, A: Ahead<T, S, C>> Pass<
     fn begin(&mut self) -> Result<(), Halt> {
         let began = self.clock.now();
         let m = &mut *self.memory;
+        m.derivatives.impulses_wanted = cost::needs_impulses(self.task.terms);
+        m.stages.clear();
         let (k, _) = m.committed.locate(self.now.seconds_since(m.committed.start));
         copy(m.applied, if self.fresh { m.idle } else { m.committed.u(k) });
         match self.settings.start {
@@ -122,7 +126,7 @@ impl<T: Real<Plain = T>, S: Solver<T> + Copy, C: Clock, A: Ahead<T, S, C>> Pass<
             Start::Gaps => self.shift()?,
         }
         self.fresh = false;
-        self.report.times.rollout += self.clock.now().since(began);
+        self.report.times.rollout += self.clock.now().since(began).saturating_sub(self.linearizing);
         Ok(())
     }
 

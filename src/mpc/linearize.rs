@@ -2,8 +2,9 @@
 
 use super::clock::Stopwatch;
 use super::cost::{self, Expansion, Quadratic, Term};
-use super::iterate::Halt;
+use super::iterate::{Halt, Pass};
 use super::plan::Surroundings;
+use super::stages::Stages;
 use super::{Clock, Nanos, Plan, Times};
 use crate::contact::{Solver, SolverStatus};
 use crate::derivatives::{Derivatives, Quality, differentiate};
@@ -23,18 +24,68 @@ pub(super) struct Around<'n, 'a, T, S, C> {
     pub deadline: Nanos,
 }
 
+/// Which of the two plans.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Which {
+    Committed,
+    Candidate,
+}
+
+/// A pass, taken apart: what nodes are linearized from, and what they are linearized in.
+pub(super) struct Split<'s, 'a, T, S, C, A> {
+    pub around: Around<'s, 'a, T, S, C>,
+    pub step: &'s mut Step<'a, T>,
+    pub derivatives: &'s mut Derivatives<'a, T>,
+    pub quadratic: &'s mut Quadratic<'a, T>,
+    pub stages: &'s mut Stages<'a, T>,
+    pub warm: &'s mut WarmStore<'a, T>,
+    /// Where a step leads.
+    pub next: (&'s mut [T], &'s mut [T]),
+    /// Of all nodes.
+    pub gap: &'s mut [T],
+    pub parts: &'s mut [T],
+    pub ahead: &'s mut A,
+}
+
+impl<'a, T: Real, S, C, A> Pass<'_, '_, 'a, T, S, C, A> {
+    pub fn split(&mut self, which: Which) -> Split<'_, 'a, T, S, C, A> {
+        let m = &mut *self.memory;
+        Split {
+            around: Around {
+                plan: match which {
+                    Which::Committed => &m.committed,
+                    Which::Candidate => &m.candidate,
+                },
+                shared: Surroundings { model: self.model, task_time_s: self.task_time_s, applied: m.applied },
+                settings: &self.settings.step,
+                dt_s: m.dt_s,
+                disturbance: m.disturbance,
+                terms: self.task.terms,
+                clock: self.clock,
+                deadline: self.deadline,
+            },
+            step: &mut m.step,
+            derivatives: &mut m.derivatives,
+            quadratic: &mut m.quadratic,
+            stages: &mut m.stages,
+            warm: &mut m.warm,
+            next: (m.next_q, m.next_v),
+            gap: m.gap,
+            parts: m.trial_parts,
+            ahead: &mut self.ahead,
+        }
+    }
+}
+
 /// Memory that one node at a time is linearized in.
-pub(super) struct Desk<'w, 'a, T> {
+pub(super) struct Desk<'w, 'a, 'q, T> {
     pub step: &'w mut Step<'a, T>,
     pub derivatives: &'w mut Derivatives<'a, T>,
-    pub quadratic: &'w mut Quadratic<'a, T>,
-    pub next_q: &'w mut [T],
+    pub quadratic: &'w mut Quadratic<'q, T>,
 }
 
 /// Where a node's own numbers go.
 pub(super) struct Place<'w, T> {
-    /// Its velocity after the step.
-    pub next_v: &'w mut [T],
     /// From the next node of the plan to where its step leads.
     pub gap: &'w mut [T],
     /// Share of each term in its cost, added.
@@ -48,6 +99,8 @@ pub(super) struct Linearized<T> {
     pub quality: Option<Quality<T>>,
     /// The contact problem ended at its bound.
     pub unsolved: bool,
+    /// Some residual depends on state and control at once.
+    pub coupled: bool,
     pub times: Times,
 }
 
@@ -56,32 +109,47 @@ impl<T: Real<Plain = T>, S: Solver<T> + Copy, C: Clock> Around<'_, '_, T, S, C> 
         if self.clock.now() >= self.deadline { Err(Halt::Deadline) } else { Ok(()) }
     }
 
-    /// Node `k`; its warm start is number `warm.1` of `warm.0`.
+    /// Node `k`, with its step into `next`; its warm start is number `warm.1` of `warm.0`.
     pub fn linearize(
         &self,
         k: usize,
-        desk: Desk<'_, '_, T>,
+        desk: Desk<'_, '_, '_, T>,
+        (next_q, next_v): (&mut [T], &mut [T]),
         warm: (&mut WarmStore<'_, T>, usize),
         place: Place<'_, T>,
     ) -> Result<Linearized<T>, Halt> {
         self.check_time()?;
         let began = self.clock.now();
-        let Desk { step, derivatives, quadratic, next_q } = desk;
-        let (model, settings) = (self.shared.model, settings_of(self.settings, self.dt_s, k));
-        if !warm.0.load(warm.1, step) {
-            step.forget();
+        if !warm.0.load(warm.1, desk.step) {
+            desk.step.forget();
         }
-        let mut input = StepInput::new(self.plan.q(k), self.plan.v(k), self.plan.u(k));
-        input.force = self.disturbance;
+        let settings = settings_of(self.settings, self.dt_s, k);
         let mut watch = Stopwatch::start(self.clock);
-        let next = NextState { q: next_q, v: place.next_v };
-        let report = step_watched(model, (&input, &settings), next, step, &mut watch)?;
-        let stepped = self.clock.now();
-        let unsolved = !keep_warm(&report, warm, step);
-        let quality = differentiate(model, &input, &settings, step, derivatives)?;
+        let next = NextState { q: &mut *next_q, v: &mut *next_v };
+        let report = step_watched(self.shared.model, (&self.input(k), &settings), next, desk.step, &mut watch)?;
+        let unsolved = !keep_warm(&report, warm, desk.step);
+        let step = self.clock.now().since(began);
+        let node = self.expand(k, desk, (next_q, next_v), place)?;
+        let times = Times { step, collision: watch.collision, contact: watch.contact, ..node.times };
+        Ok(Linearized { unsolved, times, ..node })
+    }
+
+    /// The step from node `k` to `next`, which has just been taken, with its derivatives, the gap that it leaves, and the
+    /// cost of the node.
+    pub fn expand(
+        &self,
+        k: usize,
+        desk: Desk<'_, '_, '_, T>,
+        (next_q, next_v): (&[T], &[T]),
+        place: Place<'_, T>,
+    ) -> Result<Linearized<T>, Halt> {
+        let began = self.clock.now();
+        let Desk { step, derivatives, quadratic } = desk;
+        let (model, settings) = (self.shared.model, settings_of(self.settings, self.dt_s, k));
+        let quality = differentiate(model, &self.input(k), &settings, step, derivatives)?;
         let (gap_q, gap_v) = place.gap.split_at_mut_checked(model.nv()).unwrap_or((&mut [], &mut []));
         configuration::difference(model, self.plan.q(k + 1), next_q, gap_q)?;
-        for ((gap, next), planned) in gap_v.iter_mut().zip(&*place.next_v).zip(self.plan.v(k + 1)) {
+        for ((gap, next), planned) in gap_v.iter_mut().zip(next_v).zip(self.plan.v(k + 1)) {
             *gap = *next - *planned;
         }
         let differentiated = self.clock.now();
@@ -89,15 +157,18 @@ impl<T: Real<Plain = T>, S: Solver<T> + Copy, C: Clock> Around<'_, '_, T, S, C> 
         quadratic.clear();
         let mut sink = Expansion { value: T::ZERO, quadratic };
         cost::visit(self.terms, &node, &mut sink, place.parts)?;
+        let cost = sink.value;
         let times = Times {
-            step: stepped.since(began),
-            derivatives: differentiated.since(stepped),
+            derivatives: differentiated.since(began),
             cost: self.clock.now().since(differentiated),
-            collision: watch.collision,
-            contact: watch.contact,
             ..Times::default()
         };
-        Ok(Linearized { cost: sink.value, quality: Some(quality), unsolved, times })
+        Ok(Linearized { cost, quality: Some(quality), unsolved: false, coupled: quadratic.is_coupled(), times })
+    }
+
+    /// What the step from node `k` starts from.
+    fn input(&self, k: usize) -> StepInput<'_, T> {
+        StepInput { force: self.disturbance, ..StepInput::new(self.plan.q(k), self.plan.v(k), self.plan.u(k)) }
     }
 }
 

@@ -1,22 +1,17 @@
-//! The plan from its end to its start: each node linearized and taken straight into the backward pass.
-//!
-//! Nothing but the gains is kept of a node, so the memory does not grow with derivatives along the horizon; only a
-//! [`Team`](super::Team), which linearizes all nodes beforehand, keeps them.
+//! The plan from its end to its start: each node, linearized before or now, is taken into the backward pass.
 
 use super::backward::{Answer, BackwardError, Demand};
 use super::iterate::{Halt, Pass};
-use super::linearize::{Around, Desk, Linearized, Place};
+use super::linearize::{Desk, Linearized, Place, Split, Which};
 use super::plan::Surroundings;
 use super::team::Ahead;
 use super::{Clock, Expansion, cost};
 use crate::contact::Solver;
 use crate::derivatives::Quality;
 use crate::dynamics;
-use crate::linalg::MatRef;
 use crate::memory::{run, run_mut};
 use crate::model::configuration;
 use crate::scalar::Real;
-use crate::step::WarmStore;
 
 /// What a backward pass found.
 #[derive(Clone, Copy, Debug)]
@@ -29,33 +24,23 @@ pub(super) struct Promise<T> {
     pub gap: T,
 }
 
-/// A pass, taken apart.
-struct Split<'s, 'a, T, S, C, A> {
-    around: Around<'s, 'a, T, S, C>,
-    desk: Desk<'s, 'a, T>,
-    /// With the gaps of all nodes.
-    place: Place<'s, T>,
-    warm: &'s mut WarmStore<'a, T>,
-    ahead: &'s mut A,
-}
-
-impl<'a, T: Real<Plain = T>, S: Solver<T> + Copy, C: Clock, A: Ahead<T, S, C>> Pass<'_, '_, 'a, T, S, C, A> {
+impl<T: Real<Plain = T>, S: Solver<T> + Copy, C: Clock, A: Ahead<T, S, C>> Pass<'_, '_, '_, T, S, C, A> {
     /// Value function, feedforward and gains of the committed plan, from its end to its start.
     pub fn look_back(&mut self, regularization: T) -> Result<Promise<T>, Halt> {
-        let wanted = cost::needs_impulses(self.task.terms);
-        self.memory.derivatives.impulses_wanted = wanted;
         let mut promise = Promise { cost: T::ZERO, change: T::ZERO, gap: T::ZERO };
         self.memory.trial_parts.fill(T::ZERO);
         promise.cost += self.expand_end()?;
-        let Split { around, place, warm, ahead, .. } = self.split();
-        ahead.linearize(&around, wanted, warm, place.gap)?;
+        let wanted = self.memory.derivatives.impulses_wanted;
+        let Split { around, stages, warm, gap, ahead, .. } = self.split(Which::Committed);
+        ahead.linearize(&around, wanted, stages, warm, gap)?;
         for k in (0..self.horizon()).rev() {
             self.check_time()?;
-            let linearized = self.linearize(k)?;
+            let kept = self.memory.stages.take(k, self.memory.trial_parts);
+            let linearized = kept.map_or_else(|| self.linearize(k), Ok)?;
             promise.cost += linearized.cost;
             self.note(&linearized);
             let began = self.clock.now();
-            promise.change += self.go_back(k, regularization)?;
+            promise.change += self.go_back(k, kept, regularization)?;
             self.report.times.backward += self.clock.now().since(began);
         }
         self.measure_first_gap()?;
@@ -82,41 +67,12 @@ impl<'a, T: Real<Plain = T>, S: Solver<T> + Copy, C: Clock, A: Ahead<T, S, C>> P
         Ok(value)
     }
 
-    /// What nodes are linearized from, and what they are linearized in.
-    fn split(&mut self) -> Split<'_, 'a, T, S, C, A> {
-        let m = &mut *self.memory;
-        Split {
-            around: Around {
-                plan: &m.committed,
-                shared: Surroundings { model: self.model, task_time_s: self.task_time_s, applied: m.applied },
-                settings: &self.settings.step,
-                dt_s: m.dt_s,
-                disturbance: m.disturbance,
-                terms: self.task.terms,
-                clock: self.clock,
-                deadline: self.deadline,
-            },
-            desk: Desk {
-                step: &mut m.step,
-                derivatives: &mut m.derivatives,
-                quadratic: &mut m.quadratic,
-                next_q: m.next_q,
-            },
-            place: Place { next_v: m.next_v, gap: m.gap, parts: m.trial_parts },
-            warm: &mut m.warm,
-            ahead: &mut self.ahead,
-        }
-    }
-
-    /// Node `k`, if that has not been done ahead; its matrices are where [`go_back`](Self::go_back) finds them.
+    /// Node `k`, into the memory of the pass.
     fn linearize(&mut self, k: usize) -> Result<Linearized<T>, Halt> {
-        let n = 2 * self.model.nv();
-        let Split { around, desk, place, warm, ahead } = self.split();
-        if let Some(linearized) = ahead.take(k, desk.quadratic, place.parts) {
-            return Ok(linearized);
-        }
-        let place = Place { gap: run_mut(place.gap, (k + 1) * n, n), ..place };
-        around.linearize(k, desk, (warm, k), place)
+        let Split { around, step, derivatives, quadratic, warm, next, gap, parts, .. } = self.split(Which::Committed);
+        let n = 2 * around.shared.model.nv();
+        let place = Place { gap: run_mut(gap, (k + 1) * n, n), parts };
+        around.linearize(k, Desk { step, derivatives, quadratic }, next, (warm, k), place)
     }
 
     /// Adds up what a node told.
@@ -134,8 +90,9 @@ impl<'a, T: Real<Plain = T>, S: Solver<T> + Copy, C: Clock, A: Ahead<T, S, C>> P
         report.times.contact += times.contact;
     }
 
-    /// Across the gap after node `k` and one node back; the change of cost that this promises.
-    fn go_back(&mut self, k: usize, regularization: T) -> Result<T, Halt> {
+    /// Across the gap after node `k` and one node back; the change of cost that this promises. The node's matrices are
+    /// among the stages if it was `kept`, else where [`linearize`](Self::linearize) wrote them.
+    fn go_back(&mut self, k: usize, kept: Option<Linearized<T>>, regularization: T) -> Result<T, Halt> {
         let m = &mut *self.memory;
         let nv = self.model.nv();
         let across = m.backward.cross_gap(run(m.gap, (k + 1) * 2 * nv, 2 * nv));
@@ -149,9 +106,17 @@ impl<'a, T: Real<Plain = T>, S: Solver<T> + Copy, C: Clock, A: Ahead<T, S, C>> P
         let dt_s = m.dt_s.get(k).copied().unwrap_or(T::ZERO);
         let demand = Demand { dt_s, regularization, bound_iterations: self.settings.bound_iterations };
         let answer = Answer { feedforward: run_mut(m.feedforward, k * nu, nu), gain: m.candidate.gain_mut(k) };
-        let here: (MatRef<'_, T>, &[T]) = (m.derivatives.all(), &*m.next_v);
-        let f = self.ahead.step(k).unwrap_or(here);
-        let promised = m.backward.go_back(self.model, f, &mut m.quadratic, demand, answer);
+        let promised = match kept {
+            Some(Linearized { coupled, .. }) => {
+                let (f, next_v, cost) = m.stages.matrices(k, 2 * nv + nu);
+                let mut quadratic = m.quadratic.over(cost, coupled);
+                m.backward.go_back(self.model, (f, next_v), &mut quadratic, demand, answer)
+            }
+            None => {
+                let f = (m.derivatives.all(), &*m.next_v);
+                m.backward.go_back(self.model, f, &mut m.quadratic, demand, answer)
+            }
+        };
         match promised {
             Ok(promised) => Ok(across + promised),
             Err(BackwardError::Input(error)) => Err(error.into()),

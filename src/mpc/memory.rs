@@ -2,6 +2,7 @@
 
 use super::backward::Backward;
 use super::plan::PolicyScratch;
+use super::stages::Stages;
 use super::{MpcDims, Plan, Quadratic};
 use crate::derivatives::Derivatives;
 use crate::linalg::padded;
@@ -18,6 +19,7 @@ carved! {
         pub step: { Step(d.step) },
         pub derivatives: { Derivatives(d.step) },
         pub quadratic: { Quadratic },
+        pub stages: { Stages },
         pub backward: { Backward },
         pub warm: { WarmStore(d.warm()) },
         pub policy: { PolicyScratch(d.step.robot) },

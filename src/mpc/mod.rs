@@ -1,8 +1,8 @@
 //! Model-predictive control: an iLQR that sees contact, bounds its time and tells the truth.
 //!
-//! [`Mpc::solve`] improves a [`Plan`] from the measured state on. Each iteration linearizes the plan node by node from
-//! its end, takes each node straight into the backward pass, and tries step lengths by following the new policy through
-//! the exact contact step. The plan that the outside sees is replaced whole, and only by a better one, so whenever the
+//! [`Mpc::solve`] improves a [`Plan`] from the measured state on. The old policy is followed from there, and each step is
+//! linearized as it is taken; the backward pass goes from the last node to the first (and linearizes those that are not
+//! kept); step lengths are tried by following the new policy through the exact contact step. The plan that the outside sees is replaced whole, and only by a better one, so whenever the
 //! time is up there is a plan to follow. Between solves the [`Plan`] is a policy: u = u* + K (x ⊖ x*) at any time.
 //!
 //! A [`Task`] is a list of weighted squares, see [`Residual`].
@@ -22,6 +22,7 @@ mod report;
 mod rollout;
 mod settings;
 mod solve;
+mod stages;
 mod team;
 
 pub use clock::{Clock, Nanos, Stopped};

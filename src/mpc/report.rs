@@ -59,7 +59,7 @@ pub enum MpcError {
     },
     /// A plan needs at least one step, each of them longer than zero.
     Horizon,
-    /// The team was made for other dimensions.
+    /// The team was made for other dimensions, or the optimizer for ones without [`keep_nodes`](super::MpcDims::keep_nodes).
     Team,
 }
 
@@ -70,7 +70,7 @@ impl fmt::Display for MpcError {
             Self::Terms { room, got } => write!(f, "the task has {got} terms, and there is room for {room}"),
             Self::Weight { term } => write!(f, "a weight of term {term} is negative or not a number"),
             Self::Horizon => write!(f, "the plan needs at least one step, each longer than zero"),
-            Self::Team => write!(f, "the team was made for an optimizer of other dimensions"),
+            Self::Team => write!(f, "the team needs an optimizer of its own dimensions, one that keeps its nodes"),
         }
     }
 }
@@ -137,9 +137,9 @@ impl<T: Real> Default for Report<T> {
 /// Nanoseconds spent in each stage, by the clock of the solve.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Times {
-    /// Following the old policy from the measured state.
+    /// Following the old policy from the measured state; without the derivatives and costs of nodes that are kept.
     pub rollout: u64,
-    /// Steps around which the plan is linearized.
+    /// Steps around which the plan is linearized, where they had to be taken again.
     pub step: u64,
     /// Their derivatives.
     pub derivatives: u64,

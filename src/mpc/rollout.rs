@@ -2,7 +2,7 @@
 
 use super::clock::Stopwatch;
 use super::iterate::{Halt, Pass};
-use super::linearize::{keep_warm, settings_of};
+use super::linearize::{Desk, Place, Split, Which, keep_warm, settings_of};
 use super::plan::{Surroundings, clamp};
 use super::team::Ahead;
 use super::{Clock, Sum, cost};
@@ -16,30 +16,67 @@ use crate::step::step_watched;
 
 impl<T: Real<Plain = T>, S: Solver<T> + Copy, C: Clock, A: Ahead<T, S, C>> Pass<'_, '_, '_, T, S, C, A> {
     /// Follows the committed policy, or idle controls where there is none, from the measured state into the candidate; the
-    /// cost of what comes out.
+    /// cost of what comes out. Nodes that are kept are linearized on the way, around the steps that are taken anyhow.
     pub fn follow_policy(&mut self) -> Result<T, Halt> {
         let shift_s: T = self.now.seconds_since(self.memory.committed.start);
         self.start_candidate();
         if self.fresh {
             self.memory.warm.clear();
         }
+        let keep = !A::ALL_AT_ONCE && self.memory.stages.len() > 0;
+        self.choose(0, shift_s)?;
         for k in 0..self.horizon() {
-            let m = &mut *self.memory;
-            if self.fresh {
-                copy(m.candidate.u_mut(k), m.idle);
-                m.candidate.gain_mut(k).fill(T::ZERO);
-                self.advance(k)?;
-                continue;
+            let solved = self.take_step(k)?;
+            // Costs may look at the controls that come next.
+            self.choose(k + 1, shift_s)?;
+            // A step that is not solved is taken again by the backward pass, so that plans do not depend on what is kept.
+            if keep && solved {
+                self.linearize_taken(k)?;
+            } else {
+                self.add_cost(k)?;
             }
-            let time_s = shift_s + m.candidate.time_s(k);
-            let (q, v, _, u) = m.candidate.state_and_control(k);
-            m.committed.mean_control(self.model, time_s, (q, v), u, &mut m.policy)?;
-            let (from, _) = m.committed.locate(time_s);
-            let old = m.committed.gain(from);
-            copy(m.candidate.gain_mut(k).data_mut(), old.data());
-            self.advance(k)?;
         }
         self.finish_rollout()
+    }
+
+    /// Controls and gain of node `k` of the candidate, from the old policy at its state; nothing where the plan ends.
+    fn choose(&mut self, k: usize, shift_s: T) -> Result<(), Halt> {
+        let m = &mut *self.memory;
+        if k >= m.dt_s.len() {
+            return Ok(());
+        }
+        if self.fresh {
+            copy(m.candidate.u_mut(k), m.idle);
+            m.candidate.gain_mut(k).fill(T::ZERO);
+            return Ok(());
+        }
+        let time_s = shift_s + m.candidate.time_s(k);
+        let (q, v, _, u) = m.candidate.state_and_control(k);
+        m.committed.mean_control(self.model, time_s, (q, v), u, &mut m.policy)?;
+        let (from, _) = m.committed.locate(time_s);
+        let old = m.committed.gain(from);
+        copy(m.candidate.gain_mut(k).data_mut(), old.data());
+        Ok(())
+    }
+
+    /// Keeps node `k` of the candidate, whose step has just been taken, with its derivatives and cost.
+    fn linearize_taken(&mut self, k: usize) -> Result<(), Halt> {
+        let Split { around, step, derivatives, quadratic, stages, gap, parts, .. } = self.split(Which::Candidate);
+        let (plan, n) = (around.plan, 2 * around.shared.model.nv());
+        let Some(stage) = stages.stage(k) else { return Ok(()) };
+        stage.parts.fill(T::ZERO);
+        copy(stage.next_v, plan.v(k + 1));
+        let desk = Desk { step, derivatives: &mut *derivatives, quadratic: &mut quadratic.over(stage.cost, false) };
+        let place = Place { gap: run_mut(gap, (k + 1) * n, n), parts: &mut *stage.parts };
+        let node = around.expand(k, desk, (plan.q(k + 1), plan.v(k + 1)), place)?;
+        copy(stage.step, derivatives.all().data());
+        for (part, own) in parts.iter_mut().zip(&*stage.parts) {
+            *part += *own;
+        }
+        *stage.told = Some(node);
+        self.trial_cost += node.cost;
+        self.linearizing += node.times.derivatives + node.times.cost;
+        Ok(())
     }
 
     /// Tries `length` of the step that the backward pass asked for; the cost of what comes out. No cost is negative, so
@@ -61,7 +98,8 @@ impl<T: Real<Plain = T>, S: Solver<T> + Copy, C: Clock, A: Ahead<T, S, C>> Pass<
                 *u = length.mul_add(*forward, *planned) + partial_dot(gain.row(i), apart);
             }
             clamp(self.model, u);
-            self.advance(k)?;
+            self.take_step(k)?;
+            self.add_cost(k)?;
             if self.trial_cost > most {
                 return Err(Halt::TooDear);
             }
@@ -87,8 +125,8 @@ impl<T: Real<Plain = T>, S: Solver<T> + Copy, C: Clock, A: Ahead<T, S, C>> Pass<
         self.trial_dropped = 0;
     }
 
-    /// One step of the candidate from node `k` to the next, and the cost of node `k`.
-    fn advance(&mut self, k: usize) -> Result<(), Halt> {
+    /// One step of the candidate from node `k` to the next; whether its contact problem was solved.
+    fn take_step(&mut self, k: usize) -> Result<bool, Halt> {
         self.check_time()?;
         let m = &mut *self.memory;
         m.warm.load(k, &mut m.step);
@@ -98,12 +136,18 @@ impl<T: Real<Plain = T>, S: Solver<T> + Copy, C: Clock, A: Ahead<T, S, C>> Pass<
         let mut watch = Stopwatch::start(self.clock);
         let report = step_watched(self.model, (&input, &settings), next, &mut m.step, &mut watch)?;
         self.report.times.note(&watch);
-        if !keep_warm(&report, (&mut m.warm, k), &m.step) {
-            self.report.unsolved_contacts += 1;
-        }
+        let solved = keep_warm(&report, (&mut m.warm, k), &m.step);
+        self.report.unsolved_contacts += u32::from(!solved);
         self.trial_dropped = self.trial_dropped.max((report.dropped_constraints + report.detected.dropped) as u32);
+        Ok(solved)
+    }
+
+    /// The cost of node `k` of the candidate, whose step has just been taken.
+    fn add_cost(&mut self, k: usize) -> Result<(), Halt> {
+        let m = &mut *self.memory;
         let surroundings = Surroundings { model: self.model, task_time_s: self.task_time_s, applied: m.applied };
-        let node = m.candidate.node(&surroundings, (k, settings.dt_s), &m.step, None);
+        let dt_s = m.dt_s.get(k).copied().unwrap_or(T::ZERO);
+        let node = m.candidate.node(&surroundings, (k, dt_s), &m.step, None);
         let mut sum = Sum(T::ZERO);
         cost::visit(self.task.terms, &node, &mut sum, m.trial_parts)?;
         self.trial_cost += sum.0;
@@ -135,11 +179,7 @@ impl<T: Real<Plain = T>, S: Solver<T> + Copy, C: Clock, A: Ahead<T, S, C>> Pass<
         let m = &mut *self.memory;
         dynamics::update(self.model, m.candidate.q(last), m.candidate.v(last), &mut m.step.dynamics)?;
         dynamics::mass_matrix(self.model, &mut m.step.dynamics)?;
-        let surroundings = Surroundings { model: self.model, task_time_s: self.task_time_s, applied: m.applied };
-        let node = m.candidate.node(&surroundings, (last, T::ZERO), &m.step, None);
-        let mut sum = Sum(T::ZERO);
-        cost::visit(self.task.terms, &node, &mut sum, m.trial_parts)?;
-        self.trial_cost += sum.0;
+        self.add_cost(last)?;
         if self.trial_cost.is_finite() { Ok(self.trial_cost) } else { Err(Halt::Diverged) }
     }
 }

@@ -181,7 +181,7 @@ impl<'m, 'a, T: Real<Plain = T>, S: Solver<T> + Copy> Mpc<'m, 'a, T, S> {
         T: Send + Sync,
         S: Sync,
     {
-        if team.dims != self.dims {
+        if team.dims != self.dims || !self.dims.keep_nodes {
             return Err(MpcError::Team);
         }
         self.improve(task, measured, budget, Crew { team, fork })
@@ -213,6 +213,7 @@ impl<'m, 'a, T: Real<Plain = T>, S: Solver<T> + Copy> Mpc<'m, 'a, T, S> {
             fresh: self.fresh,
             trial_cost: T::ZERO,
             trial_dropped: 0,
+            linearizing: 0,
             report: Report::default(),
             ahead,
         };

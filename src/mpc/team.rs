@@ -4,12 +4,12 @@
 
 use super::cost::Quadratic;
 use super::iterate::Halt;
-use super::linearize::{Around, Desk, Linearized, Place};
+use super::linearize::{Around, Desk, Place};
+use super::stages::{Stage, Stages};
 use super::{Clock, MpcDims};
 use crate::contact::Solver;
 use crate::derivatives::Derivatives;
-use crate::linalg::MatRef;
-use crate::memory::{Arena, ArenaTooSmall, carved, part};
+use crate::memory::{Arena, ArenaTooSmall, carved, copy, part_mut};
 use crate::scalar::Real;
 use crate::step::{Step, WarmStore};
 
@@ -52,40 +52,25 @@ carved! {
     }
 }
 
-carved! {
-    /// What is kept of each node until the backward pass comes by.
-    struct Stages<'a, T>(d: MpcDims) {
-        /// F, horizon matrices of nv × (2nv + nu).
-        steps: [T; d.horizon * d.step.robot.nv * d.step.columns()],
-        /// Gradient and Hessian of the cost.
-        costs: [T; d.horizon * Quadratic::<T>::numbers(d)],
-        next_v: [T; d.horizon * d.step.robot.nv],
-        parts: [T; d.horizon * d.terms],
-        told: [Linearized<T>; d.horizon],
-    }
-}
-
 /// Memory for several threads that linearize the nodes of a plan side by side; see
 /// [`Mpc::solve_with`](super::Mpc::solve_with).
 #[derive(Debug)]
 pub struct Team<'a, T> {
     members: [Option<Member<'a, T>>; MOST_MEMBERS],
     count: usize,
-    stages: Stages<'a, T>,
     pub(super) dims: MpcDims,
 }
 
 impl<'a, T: Real> Team<'a, T> {
     /// Arena blocks for a team of `members` that serves an optimizer of these dimensions.
     pub const fn blocks(dims: MpcDims, members: usize) -> usize {
-        most(members) * Member::<T>::blocks(dims) + Stages::<T>::blocks(dims)
+        most(members) * Member::<T>::blocks(dims)
     }
 
     /// A team of `members`: one per thread, at least one and at most [`MOST_MEMBERS`].
     pub fn carve(arena: &mut Arena<'a>, dims: MpcDims, members: usize) -> Result<Self, ArenaTooSmall> {
         let count = most(members);
-        let stages = Stages::carve(arena, dims)?;
-        let mut team = Self { members: [const { None }; MOST_MEMBERS], count, stages, dims };
+        let mut team = Self { members: [const { None }; MOST_MEMBERS], count, dims };
         for member in team.members.iter_mut().take(count) {
             *member = Some(Member::carve(arena, dims)?);
         }
@@ -101,44 +86,37 @@ const fn most(members: usize) -> usize {
     }
 }
 
-/// How nodes are linearized before the backward pass comes by, if they are.
+/// Who linearizes nodes before the backward pass comes by.
 pub(super) trait Ahead<T: Real, S, C> {
-    /// All nodes.
+    /// Whether it linearizes all of them at once; if not, that is done along with the steps that lead to them.
+    const ALL_AT_ONCE: bool;
+
+    /// All nodes, into `stages`.
     fn linearize(
         &mut self,
         around: &Around<'_, '_, T, S, C>,
         impulses_wanted: bool,
+        stages: &mut Stages<'_, T>,
         warm: &mut WarmStore<'_, T>,
         gap: &mut [T],
     ) -> Result<(), Halt>;
-
-    /// The cost's expansion at node `k`, if it was linearized; the share of each term is added to `parts`.
-    fn take(&self, k: usize, quadratic: &mut Quadratic<'_, T>, parts: &mut [T]) -> Option<Linearized<T>>;
-
-    /// The derivatives of its step, and the velocity after it.
-    fn step(&self, k: usize) -> Option<(MatRef<'_, T>, &[T])>;
 }
 
-/// Nobody: each node is linearized when the backward pass needs it.
+/// Nobody: a node that is not kept is linearized when the backward pass needs it.
 pub(super) struct Nobody;
 
 impl<T: Real, S, C> Ahead<T, S, C> for Nobody {
+    const ALL_AT_ONCE: bool = false;
+
     fn linearize(
         &mut self,
         _: &Around<'_, '_, T, S, C>,
         _: bool,
+        _: &mut Stages<'_, T>,
         _: &mut WarmStore<'_, T>,
         _: &mut [T],
     ) -> Result<(), Halt> {
         Ok(())
-    }
-
-    fn take(&self, _: usize, _: &mut Quadratic<'_, T>, _: &mut [T]) -> Option<Linearized<T>> {
-        None
-    }
-
-    fn step(&self, _: usize) -> Option<(MatRef<'_, T>, &[T])> {
-        None
     }
 }
 
@@ -155,60 +133,32 @@ where
     C: Clock + Sync,
     F: Fork,
 {
+    const ALL_AT_ONCE: bool = true;
+
     fn linearize(
         &mut self,
         around: &Around<'_, '_, T, S, C>,
         impulses_wanted: bool,
+        stages: &mut Stages<'_, T>,
         warm: &mut WarmStore<'_, T>,
         gap: &mut [T],
     ) -> Result<(), Halt> {
-        let Team { members, count, stages, .. } = &mut *self.team;
-        let members = &mut members[..*count];
+        let Team { members, count, .. } = &mut *self.team;
+        let members = members.get_mut(..*count).unwrap_or(&mut []);
         for member in members.iter_mut().flatten() {
             member.derivatives.impulses_wanted = impulses_wanted;
         }
         // The first gap is that of the measured state.
-        let (_, gap) = gap.split_at_mut(2 * around.shared.model.nv());
-        let nodes = Nodes {
-            first: 0,
-            steps: stages.steps,
-            costs: stages.costs,
-            next_v: stages.next_v,
-            parts: stages.parts,
-            told: stages.told,
-            warm: warm.split_at(0).1,
-            gap,
-        };
+        let (_, gap) = gap.split_at_mut_checked(2 * around.shared.model.nv()).unwrap_or((&mut [], &mut []));
+        let nodes = Nodes { first: 0, stages: stages.split_at(0).1, warm: warm.split_at(0).1, gap };
         share(around, self.fork, members, nodes)
-    }
-
-    fn take(&self, k: usize, quadratic: &mut Quadratic<'_, T>, parts: &mut [T]) -> Option<Linearized<T>> {
-        let stages = &self.team.stages;
-        quadratic.restore(part(stages.costs, self.team.dims.horizon, k));
-        for (part, own) in parts.iter_mut().zip(part(stages.parts, self.team.dims.horizon, k)) {
-            *part += *own;
-        }
-        stages.told.get(k).copied()
-    }
-
-    fn step(&self, k: usize) -> Option<(MatRef<'_, T>, &[T])> {
-        let (stages, horizon) = (&self.team.stages, self.team.dims.horizon);
-        let next_v = part(stages.next_v, horizon, k);
-        let steps = part(stages.steps, horizon, k);
-        let stride = steps.len() / next_v.len().max(1);
-        let columns = self.team.members.first()?.as_ref()?.derivatives.all().cols();
-        Some((MatRef::with_stride(steps, next_v.len(), columns, stride), next_v))
     }
 }
 
 /// Some nodes in a row, and where their numbers go.
 struct Nodes<'s, T> {
     first: usize,
-    steps: &'s mut [T],
-    costs: &'s mut [T],
-    next_v: &'s mut [T],
-    parts: &'s mut [T],
-    told: &'s mut [Linearized<T>],
+    stages: Stages<'s, T>,
     warm: WarmStore<'s, T>,
     gap: &'s mut [T],
 }
@@ -216,35 +166,11 @@ struct Nodes<'s, T> {
 impl<T: Real<Plain = T>> Nodes<'_, T> {
     /// The first `count` of them, and the others.
     fn split(&mut self, count: usize) -> (Nodes<'_, T>, Nodes<'_, T>) {
-        let nodes = self.told.len().max(1);
-        let cut = |all: usize| all / nodes * count;
-        let steps = self.steps.split_at_mut(cut(self.steps.len()));
-        let costs = self.costs.split_at_mut(cut(self.costs.len()));
-        let next_v = self.next_v.split_at_mut(cut(self.next_v.len()));
-        let parts = self.parts.split_at_mut(cut(self.parts.len()));
-        let gap = self.gap.split_at_mut(cut(self.gap.len()));
-        let told = self.told.split_at_mut(count);
-        let warm = self.warm.split_at(count);
-        let near = Nodes {
-            first: self.first,
-            steps: steps.0,
-            costs: costs.0,
-            next_v: next_v.0,
-            parts: parts.0,
-            told: told.0,
-            warm: warm.0,
-            gap: gap.0,
-        };
-        let far = Nodes {
-            first: self.first + count,
-            steps: steps.1,
-            costs: costs.1,
-            next_v: next_v.1,
-            parts: parts.1,
-            told: told.1,
-            warm: warm.1,
-            gap: gap.1,
-        };
+        let gaps = self.gap.len() / self.stages.len().max(1) * count;
+        let (stages, warm) = (self.stages.split_at(count), self.warm.split_at(count));
+        let gap = self.gap.split_at_mut(gaps);
+        let near = Nodes { first: self.first, stages: stages.0, warm: warm.0, gap: gap.0 };
+        let far = Nodes { first: self.first + count, stages: stages.1, warm: warm.1, gap: gap.1 };
         (near, far)
     }
 
@@ -254,27 +180,18 @@ impl<T: Real<Plain = T>> Nodes<'_, T> {
         around: &Around<'_, '_, T, S, C>,
         member: &mut Member<'_, T>,
     ) -> Result<(), Halt> {
-        let nodes = self.told.len().max(1);
-        let size = |all: usize| (all / nodes).max(1);
-        let steps = self.steps.chunks_exact_mut(size(self.steps.len()));
-        let costs = self.costs.chunks_exact_mut(size(self.costs.len()));
-        let velocities = self.next_v.chunks_exact_mut(size(self.next_v.len()));
-        let gaps = self.gap.chunks_exact_mut(size(self.gap.len()));
-        let (terms, told) = (self.parts.len() / nodes, self.told.iter_mut());
-        let places = steps.zip(costs).zip(velocities.zip(gaps)).zip(told).enumerate();
-        for (k, (((step, cost), (next_v, gap)), told)) in places {
-            let parts = self.parts.get_mut(k * terms..(k + 1) * terms).unwrap_or(&mut []);
+        let nodes = self.stages.len();
+        for k in 0..nodes {
+            let Some(Stage { step, cost, next_v, parts, told }) = self.stages.stage(k) else { continue };
             parts.fill(T::ZERO);
             let desk = Desk {
                 step: &mut member.step,
                 derivatives: &mut member.derivatives,
-                quadratic: &mut member.quadratic,
-                next_q: member.next_q,
+                quadratic: &mut member.quadratic.over(cost, false),
             };
-            let place = Place { next_v, gap, parts };
-            *told = around.linearize(self.first + k, desk, (&mut self.warm, k), place)?;
-            step.copy_from_slice(member.derivatives.all().data());
-            member.quadratic.store(cost);
+            let (warm, place) = ((&mut self.warm, k), Place { gap: part_mut(self.gap, nodes, k), parts });
+            *told = Some(around.linearize(self.first + k, desk, (member.next_q, next_v), warm, place)?);
+            copy(step, member.derivatives.all().data());
         }
         Ok(())
     }
@@ -293,7 +210,7 @@ where
     C: Clock + Sync,
     F: Fork,
 {
-    let (hands, work) = (members.len(), nodes.told.len());
+    let (hands, work) = (members.len(), nodes.stages.len());
     match members {
         [Some(member)] => nodes.linearize(around, member),
         [] | [None] => Ok(()),

@@ -1,5 +1,7 @@
 //! The expansion of a cost at a node.
 
+use core::marker::PhantomData;
+
 use super::super::MpcDims;
 use super::MOST_ROWS;
 use crate::linalg::{MatMut, MatRef, padded};
@@ -29,27 +31,21 @@ impl<T: Real> Quadratic<'_, T> {
         self.coupled = false;
     }
 
-    /// Numbers that [`store`](Self::store) writes: gradient, Hessian, and whether state and control are coupled.
+    /// Numbers of gradient and Hessian.
     pub(in super::super) const fn numbers(d: MpcDims) -> usize {
-        d.variables() + d.variables_square() + 1
+        d.variables() + d.variables_square()
     }
 
-    /// Writes all of it into one row of numbers.
-    pub(in super::super) fn store(&self, out: &mut [T]) {
-        let Some((coupled, out)) = out.split_last_mut() else { return };
-        let (gradient, hessian) = out.split_at_mut(self.gradient.len());
-        gradient.copy_from_slice(self.gradient);
-        hessian.copy_from_slice(self.hessian);
-        *coupled = if self.coupled { T::ONE } else { T::ZERO };
+    /// An expansion whose gradient and Hessian are elsewhere, in [`numbers`](Self::numbers) numbers; it works in the
+    /// memory of this one.
+    pub(in super::super) fn over<'q>(&'q mut self, numbers: &'q mut [T], coupled: bool) -> Quadratic<'q, T> {
+        let (gradient, hessian) = numbers.split_at_mut_checked(self.gradient.len()).unwrap_or((&mut [], &mut []));
+        Quadratic { gradient, hessian, rows: self.rows, coupled, _scalar: PhantomData }
     }
 
-    /// Reads what [`store`](Self::store) wrote.
-    pub(in super::super) fn restore(&mut self, from: &[T]) {
-        let Some((coupled, from)) = from.split_last() else { return };
-        let (gradient, hessian) = from.split_at(self.gradient.len());
-        self.gradient.copy_from_slice(gradient);
-        self.hessian.copy_from_slice(hessian);
-        self.coupled = *coupled != T::ZERO;
+    /// Whether some residual depends on state and control at once.
+    pub(in super::super) fn is_coupled(&self) -> bool {
+        self.coupled
     }
 
     fn variables(&self) -> usize {
