@@ -9,7 +9,7 @@ use core::ops::Range;
 use super::{Constraint, Source};
 use crate::collision::Contact;
 use crate::linalg::tree::{self, Link};
-use crate::linalg::{MatMut, MatRef, write_gram_rows};
+use crate::linalg::{MatMut, MatRef, mirror, write_gram_rows};
 use crate::model::{BodyId, Model};
 use crate::scalar::Real;
 
@@ -19,8 +19,6 @@ const SUMMED_ROWS: usize = 4;
 /// Rows of bands, on average, from which on chain by chain is faster than all columns at once: feet with patches.
 const WIDE: usize = 8;
 
-/// Rows and columns of the blocks that are mirrored whole.
-const BLOCK: usize = 4;
 
 /// Constraints one after the other that hang on one chain.
 #[derive(Clone, Debug)]
@@ -123,51 +121,5 @@ fn leaf<'c, T: Real>(
                 (Some(_), Some(_)) => None,
             }
         }
-    }
-}
-
-/// Copies what stands above the diagonal below it, four by four where there are as many rows.
-#[inline(never)]
-fn mirror<T: Real>(mut delassus: MatMut<'_, T>) {
-    let (rows, stride) = (delassus.rows(), delassus.stride());
-    let data = delassus.data_mut();
-    let whole = rows / BLOCK * BLOCK;
-    for first in (0..whole).step_by(BLOCK) {
-        let Some((above, below)) = data.split_at_mut_checked(first * stride) else { return };
-        mirror_blocks(above, below, first, stride);
-    }
-    for i in whole..rows {
-        let Some((above, row)) = data.split_at_mut_checked(i * stride) else { return };
-        for (entry, column) in row.iter_mut().zip(above.chunks(stride)) {
-            *entry = column.get(i).copied().unwrap_or(*entry);
-        }
-    }
-}
-
-/// Four rows up to their diagonal, from the columns of the rows above and from their own.
-#[inline(always)]
-fn mirror_blocks<T: Real>(above: &[T], below: &mut [T], first: usize, stride: usize) {
-    let Some((a, rest)) = below.split_at_mut_checked(stride) else { return };
-    let Some((b, rest)) = rest.split_at_mut_checked(stride) else { return };
-    let Some((c, rest)) = rest.split_at_mut_checked(stride) else { return };
-    let Some(d) = rest.get_mut(..stride) else { return };
-    let [a, b, c, d] = [a, b, c, d].map(|row| row.as_chunks_mut::<BLOCK>().0);
-    let at = first / BLOCK;
-    if let (Some(a), Some(b), Some(c), Some(d)) = (a.get(at), b.get_mut(at), c.get_mut(at), d.get_mut(at)) {
-        b[0] = a[1];
-        (c[0], c[1]) = (a[2], b[2]);
-        (d[0], d[1], d[2]) = (a[3], b[3], c[3]);
-    }
-    let targets = a.iter_mut().zip(b).zip(c).zip(d);
-    let mut sources = above;
-    for (((a, b), c), d) in targets {
-        let Some((block, rest)) = sources.split_at_checked(BLOCK * stride) else { return };
-        sources = rest;
-        let row = |k: usize| block.get(k * stride + first..).and_then(|row| row.first_chunk::<BLOCK>());
-        let (Some(x), Some(y), Some(z), Some(w)) = (row(0), row(1), row(2), row(3)) else { return };
-        *a = [x[0], y[0], z[0], w[0]];
-        *b = [x[1], y[1], z[1], w[1]];
-        *c = [x[2], y[2], z[2], w[2]];
-        *d = [x[3], y[3], z[3], w[3]];
     }
 }

@@ -276,36 +276,6 @@ pub fn integrate_jacobian<T: Real>(
     Ok(())
 }
 
-/// ∂(q ⊕ Δt v) with respect to q, or to v with Δt in it.
-pub(crate) fn integrate_jacobian_scaled<T: Real>(
-    model: Model<'_, T>,
-    dt_s: T,
-    v: &[T],
-    argument: Argument,
-    mut jacobian: MatMut<'_, T>,
-) -> Result<(), InputError> {
-    check_length("v", model.nv(), v.len())?;
-    check_square(&model, &jacobian)?;
-    jacobian.fill(T::ZERO);
-    let scale = if argument == Argument::To { dt_s } else { T::ONE };
-    for body in model.bodies {
-        let mut block = Block { matrix: &mut jacobian, first: usize::from(body.first_v) };
-        match (&body.joint, argument) {
-            (Joint::Spherical, _) => {
-                let phi = vector(&v[body.v_range()]) * dt_s;
-                let turn = match argument {
-                    Argument::From => quaternion_to_matrix(&exp_quaternion(&phi)).transpose(),
-                    Argument::To => lie::right_jacobian_rotation(&phi) * dt_s,
-                };
-                block.set_rotation(&turn);
-            }
-            // Planar and free joints are the step's own.
-            (joint, _) => (0..joint.nv()).for_each(|k| block.set(k, k, scale)),
-        }
-    }
-    Ok(())
-}
-
 /// ∂(q₁ ⊖ q₀) with respect to q₀ (`From`) or q₁ (`To`), nv × nv, both tangent. Block diagonal.
 pub fn difference_jacobian<T: Real>(
     model: Model<'_, T>,

@@ -5,38 +5,38 @@
 //! W = Dᵀ V D and P = Dᵀ V E, which are nv × nv: Q = l + Fᵀ W F + Fᵀ P + Pᵀ F + Eᵀ V_qq E. Joints of one axis move along
 //! it, so there E = 1 and T = Δt; only the others have blocks worth multiplying with.
 
-use core::ops::Range;
-
-use super::bounds::{Bounds, objective};
+use super::bounds::{Bounds, objective, row_times};
 use super::{MpcDims, Quadratic};
 use crate::input::InputError;
 use crate::linalg::{
-    MatMut, MatRef, NotPositiveDefinite, add_at_b, add_at_b_upper, padded, partial_dot, solve_lower, solve_upper,
+    MatMut, MatRef, NotPositiveDefinite, add_at_b, add_at_b_upper, mirror, padded, partial_dot, solve_lower,
+    solve_upper, transpose_square,
 };
 use crate::memory::{carved, copy, run, run_mut};
-use crate::model::Model;
-use crate::model::configuration::Argument;
+use crate::model::{Body, Model};
 use crate::scalar::Real;
-use crate::step::advance_jacobian;
+use crate::step::flight::{JointAdvance, MOST_AXES};
 
 carved! {
-    /// The value function of the nodes to come, and memory to go one node back.
+    /// The value function of the nodes to come, and memory to go one node back. Square blocks are nv × nv with rows of
+    /// `padded(nv)`, whose padding is zero.
     pub(super) struct Backward<'a, T>(d: MpcDims) {
         /// V_x, 2nv.
         gradient: [T; d.state()],
-        /// V_xx, 2nv × 2nv, both triangles.
-        hessian: [T; d.state_square()],
-        /// E and T, nv × nv.
-        from: [T; d.velocities_square()],
-        to: [T; d.velocities_square()],
-        /// Dᵀ V, nv × 2nv.
-        lifted: [T; d.step.robot.nv * padded(d.state())],
+        /// V_qq, V_qv and V_vq, whole, and V_vv on and above its diagonal.
+        qq: [T; d.velocities_square()],
+        qv: [T; d.velocities_square()],
+        vq: [T; d.velocities_square()],
+        vv: [T; d.velocities_square()],
+        /// Rows of E and T of the joints of several axes, nv × 6: each joint's block from its first degree of freedom on.
+        from: [T; d.step.robot.nv * MOST_AXES],
+        to: [T; d.step.robot.nv * MOST_AXES],
+        /// Rows of a joint in a square block.
+        rows: [T; MOST_AXES * padded(d.step.robot.nv)],
         /// W.
         weight: [T; d.velocities_square()],
         /// P.
         coupling: [T; d.velocities_square()],
-        /// What Q_qq has beside Mᵀ F.
-        square: [T; d.velocities_square()],
         /// M = W F + (P, 0, 0).
         product: [T; d.step.robot.nv * d.step.columns()],
         /// Dᵀ V_x.
@@ -73,28 +73,43 @@ impl<T: Real> Backward<'_, T> {
 
     /// Starts from the cost at the end.
     pub fn start(&mut self, end: &Quadratic<'_, T>) {
-        let (n, stride) = (self.gradient.len(), padded(self.gradient.len()));
-        copy(self.gradient, run(end.gradient, 0, n));
-        let h = end.hessian();
-        for i in 0..n {
-            for j in i..n {
-                let x = h[(i, j)];
-                (self.hessian[i * stride + j], self.hessian[j * stride + i]) = (x, x);
-            }
+        copy(self.gradient, run(end.gradient, 0, self.gradient.len()));
+        self.take_hessian(end.hessian());
+    }
+
+    /// V_xx, from its upper triangle. O(nv²).
+    fn take_hessian(&mut self, upper: MatRef<'_, T>) {
+        let (nv, stride) = (self.nv(), padded(self.nv()));
+        let blocks = self.qq.chunks_exact_mut(stride).zip(self.qv.chunks_exact_mut(stride));
+        for (i, ((qq, qv), vv)) in blocks.zip(self.vv.chunks_exact_mut(stride)).enumerate() {
+            copy_row(qq, upper.row(i), nv);
+            copy_row(qv, upper.row(i).get(nv..).unwrap_or(&[]), nv);
+            copy_row(vv, upper.row(nv + i).get(nv..).unwrap_or(&[]), nv);
         }
+        mirror(MatMut::with_stride(self.qq, nv, nv, stride));
+        transpose_square(MatRef::with_stride(self.qv, nv, nv, stride), MatMut::with_stride(self.vq, nv, nv, stride));
     }
 
     /// Moves V to where the gap leads; the change of cost that this brings. O(nv²).
     pub fn cross_gap(&mut self, gap: &[T]) -> T {
-        let (stride, half) = (padded(gap.len()), T::from_f64(0.5));
+        let (nv, stride, half) = (self.nv(), padded(self.nv()), T::from_f64(0.5));
         if gap.iter().all(|x| *x == T::ZERO) {
             return T::ZERO;
         }
+        let (by_q, by_v) = (run(gap, 0, nv), run(gap, nv, nv));
+        let (q_slope, v_slope) = self.gradient.split_at_mut_checked(nv).unwrap_or((&mut [], &mut []));
         let mut change = T::ZERO;
-        for ((row, gradient), own) in self.hessian.chunks_exact(stride).zip(self.gradient.iter_mut()).zip(gap) {
-            let moved = partial_dot(run(row, 0, gap.len()), gap);
-            change = own.mul_add(half.mul_add(moved, *gradient), change);
-            *gradient += moved;
+        let mut cross = |slope: &mut T, own: T, moved: T| {
+            change = own.mul_add(half.mul_add(moved, *slope), change);
+            *slope += moved;
+        };
+        let above = self.qq.chunks_exact(stride).zip(self.qv.chunks_exact(stride));
+        for (((q_row, v_row), slope), own) in above.zip(q_slope).zip(by_q) {
+            cross(slope, *own, partial_dot(run(q_row, 0, nv), by_q) + partial_dot(run(v_row, 0, nv), by_v));
+        }
+        let vv = MatRef::with_stride(self.vv, nv, nv, stride);
+        for (i, ((q_row, slope), own)) in self.vq.chunks_exact(stride).zip(v_slope).zip(by_v).enumerate() {
+            cross(slope, *own, partial_dot(run(q_row, 0, nv), by_q) + row_times(vv, i, by_v));
         }
         change
     }
@@ -109,12 +124,9 @@ impl<T: Real> Backward<'_, T> {
         demand: Demand<T>,
         answer: Answer<'_, T>,
     ) -> Result<T, BackwardError> {
-        let (nv, stride) = (self.nv(), padded(self.nv()));
-        for (argument, out) in [(Argument::From, &mut *self.from), (Argument::To, &mut *self.to)] {
-            advance_jacobian(model, demand.dt_s, v_next, argument, MatMut::with_stride(out, nv, nv, stride))?;
-        }
+        self.advance_joints(model, demand.dt_s, v_next);
         self.project(model, demand.dt_s);
-        self.pull_gradient(model, f, quadratic.gradient);
+        self.pull_gradient(model, demand.dt_s, f, quadratic.gradient);
         self.add_value(model, f, quadratic);
         let promised = self.choose_controls(quadratic, demand)?;
         let Answer { feedforward, mut gain } = answer;
@@ -123,73 +135,91 @@ impl<T: Real> Backward<'_, T> {
         Ok(promised)
     }
 
-    /// `lifted`, `weight` and `coupling`, from V. O(nv²), with the joints' own blocks.
-    fn project(&mut self, model: Model<'_, T>, dt_s: T) {
-        let (nv, stride, wide) = (self.nv(), padded(self.nv()), padded(2 * self.nv()));
-        let (q_rows, v_rows) = self.hessian.split_at(nv * wide);
-        for body in model.bodies {
-            for i in body.v_range() {
-                let out = run_mut(self.lifted, i * wide, 2 * nv);
-                let v_row = run(v_rows, i * wide, 2 * nv);
-                if body.joint.nv() == 1 {
-                    for ((out, by_q), by_v) in out.iter_mut().zip(run(q_rows, i * wide, 2 * nv)).zip(v_row) {
-                        *out = dt_s.mul_add(*by_q, *by_v);
-                    }
-                    continue;
-                }
-                out.copy_from_slice(v_row);
-                for j in body.v_range() {
-                    add_scaled(out, self.to[j * stride + i], run(q_rows, j * wide, 2 * nv));
-                }
-            }
-        }
-        for i in 0..nv {
-            let (by_q, by_v) = (run(self.lifted, i * wide, nv), run(self.lifted, i * wide + nv, nv));
-            copy(run_mut(self.coupling, i * stride, nv), by_q);
-            let weight = run_mut(self.weight, i * stride, nv);
-            for ((out, by_v), by_q) in weight.iter_mut().zip(by_v).zip(by_q) {
-                *out = dt_s.mul_add(*by_q, *by_v);
-            }
-        }
-        for body in model.bodies.iter().filter(|body| body.joint.nv() > 1) {
-            let (first, n) = (usize::from(body.first_v), body.joint.nv());
-            times_block(block(self.from, first, n, stride), self.coupling, stride, first, 0..nv);
-            self.weigh_joint(first, n);
+    /// E and T where they are more than one and Δt.
+    fn advance_joints(&mut self, model: Model<'_, T>, dt_s: T, v_next: &[T]) {
+        for body in of_several_axes(model) {
+            let advance = JointAdvance::new(body, dt_s, v_next);
+            copy(block_mut(self.from, body), &advance.by_q.as_flattened()[..MOST_AXES * body.joint.nv()]);
+            copy(block_mut(self.to, body), &advance.by_v.as_flattened()[..MOST_AXES * body.joint.nv()]);
         }
     }
 
-    /// Columns of W that belong to a joint of several axes: its own block, and by symmetry the rest.
-    fn weigh_joint(&mut self, first: usize, n: usize) {
-        let (nv, stride, wide) = (self.nv(), padded(self.nv()), padded(2 * self.nv()));
-        let to = columns_of(block(self.to, first, n, stride));
-        for i in first..first + n {
-            let (by_q, by_v) = (run(self.lifted, i * wide, nv), run(self.lifted, i * wide + nv, nv));
-            let mut sums = [T::ZERO; MOST_AXES];
-            copy(run_mut(&mut sums, 0, n), run(by_v, first, n));
-            for (x, column) in run(by_q, first, n).iter().zip(&to) {
-                add_scaled(&mut sums, *x, column);
-            }
-            copy(run_mut(self.weight, i * stride + first, n), run(&sums, 0, n));
+    /// `weight` and `coupling`, from V: all joints as if they had one axis, then those that have more. O(nv²).
+    fn project(&mut self, model: Model<'_, T>, dt_s: T) {
+        let (nv, stride) = (self.nv(), padded(self.nv()));
+        let out = self.coupling.iter_mut().zip(self.weight.iter_mut());
+        let from = self.qq.iter().zip(&*self.qv).zip(self.vq.iter().zip(&*self.vv));
+        for ((p, w), ((qq, qv), (vq, vv))) in out.zip(from) {
+            *p = dt_s.mul_add(*qq, *vq);
+            *w = dt_s.mul_add(*p, dt_s.mul_add(*qv, *vv));
         }
-        for i in (0..first).chain(first + n..nv) {
-            for j in first..first + n {
-                self.weight[i * stride + j] = self.weight[j * stride + i];
+        for body in of_several_axes(model) {
+            self.project_joint(model, body, dt_s);
+        }
+        for body in of_several_axes(model) {
+            for row in self.coupling.chunks_exact_mut(stride) {
+                times_block(row, body, self.from);
             }
+            // Above the diagonal, from below it.
+            let columns = body.v_range();
+            for i in 0..columns.start {
+                for j in columns.clone() {
+                    self.weight[i * stride + j] = self.weight[j * stride + i];
+                }
+            }
+        }
+        mirror(MatMut::with_stride(self.weight, nv, nv, stride));
+    }
+
+    /// The rows of W and P of a joint of several axes, P's without E.
+    fn project_joint(&mut self, model: Model<'_, T>, body: &Body<T>, dt_s: T) {
+        let (nv, stride, n) = (self.nv(), padded(self.nv()), body.joint.nv());
+        let (first, count) = (usize::from(body.first_v) * stride, n * stride);
+        let (p, w) = (run_mut(self.coupling, first, count), run_mut(self.weight, first, count));
+        let to = MatRef::with_stride(block(self.to, body), n, n, MOST_AXES);
+        let rows = |all| MatRef::with_stride(run(all, first, count), n, nv, stride);
+        copy(p, run(self.vq, first, count));
+        add_at_b(MatMut::with_stride(p, n, nv, stride), to, rows(self.qq));
+        // Below the diagonal V_vv is the mirror image of what stands above it.
+        copy(w, run(self.vv, first, count));
+        for (i, row) in body.v_range().zip(w.chunks_exact_mut(stride)) {
+            let column = self.vv.get(i..).unwrap_or(&[]).iter().step_by(stride);
+            row.iter_mut().zip(column).take(i).for_each(|(out, x)| *out = *x);
+        }
+        add_at_b(MatMut::with_stride(w, n, nv, stride), to, rows(self.qv));
+        // P T, where T is Δt for most columns.
+        for (p, w) in p.chunks_exact(stride).zip(w.chunks_exact_mut(stride)) {
+            let row = run_mut(self.rows, 0, stride);
+            row.iter_mut().zip(p).for_each(|(row, p)| *row = dt_s * *p);
+            for other in of_several_axes(model) {
+                let columns = other.v_range();
+                copy(run_mut(row, columns.start, columns.len()), run(p, columns.start, columns.len()));
+                times_block(row, other, self.to);
+            }
+            add(w, row);
         }
     }
 
     /// l_x ← Q_x.
-    fn pull_gradient(&mut self, model: Model<'_, T>, f: MatRef<'_, T>, out: &mut [T]) {
-        let (nv, stride) = (self.nv(), padded(self.nv()));
+    fn pull_gradient(&mut self, model: Model<'_, T>, dt_s: T, f: MatRef<'_, T>, out: &mut [T]) {
+        let nv = self.nv();
         let (by_q, by_v) = (run(self.gradient, 0, nv), run(self.gradient, nv, nv));
-        copy(self.pulled, by_v);
+        for ((pulled, by_q), by_v) in self.pulled.iter_mut().zip(by_q).zip(by_v) {
+            *pulled = dt_s.mul_add(*by_q, *by_v);
+        }
         for body in model.bodies {
             let (first, n) = (usize::from(body.first_v), body.joint.nv());
-            let (pulled, kept) = (run_mut(self.pulled, first, n), run_mut(out, first, n));
-            for (j, by_q) in run(by_q, first, n).iter().enumerate() {
-                let at = (first + j) * stride + first;
-                add_scaled(pulled, *by_q, run(self.to, at, n));
-                add_scaled(kept, *by_q, run(self.from, at, n));
+            let (kept, by_q) = (run_mut(out, first, n), run(by_q, first, n));
+            if n == 1 {
+                add(kept, by_q);
+                continue;
+            }
+            let pulled = run_mut(self.pulled, first, n);
+            copy(pulled, run(by_v, first, n));
+            let blocks = block(self.to, body).chunks_exact(MOST_AXES).zip(block(self.from, body).chunks_exact(MOST_AXES));
+            for (by_q, (to, from)) in by_q.iter().zip(blocks) {
+                add_scaled(pulled, *by_q, to);
+                add_scaled(kept, *by_q, from);
             }
         }
         for (dof, &pulled) in self.pulled.iter().enumerate() {
@@ -200,8 +230,7 @@ impl<T: Real> Backward<'_, T> {
     /// l ← Q: xx and uu in place, on and above their diagonals, ux into `crossed`.
     fn add_value(&mut self, model: Model<'_, T>, f: MatRef<'_, T>, quadratic: &mut Quadratic<'_, T>) {
         let (nv, stride, n) = (self.nv(), padded(self.nv()), self.gradient.len());
-        let (columns, nu) = (f.cols(), f.cols() - n);
-        self.carry_configuration(model);
+        let (columns, nu) = (f.cols(), f.cols().saturating_sub(n));
         let square = |m| MatRef::with_stride(m, nv, nv, stride);
         for (row, coupling) in self.product.chunks_exact_mut(padded(columns)).zip(self.coupling.chunks_exact(stride)) {
             let (by_q, rest) = row.split_at_mut_checked(nv).unwrap_or((&mut [], &mut []));
@@ -219,32 +248,44 @@ impl<T: Real> Backward<'_, T> {
         // The columns after the state's, where Q_xu was, may be overwritten: it has been read.
         add_at_b_upper(states_block(quadratic, n), product.columns(0, n), by_state);
         add_at_b_upper(controls_block_mut(quadratic, n), product.columns(n, nu), by_control);
-        add_at_b_upper(MatMut::with_stride(self.square, nv, nv, stride), f.columns(0, nv), square(&*self.coupling));
-        let mut hessian = states_block(quadratic, n);
-        for i in 0..nv {
-            add(run_mut(hessian.row_mut(i), i, nv - i), run(self.square, i * stride + i, nv - i));
-        }
+        self.add_configuration(model, f.columns(0, nv), states_block(quadratic, n));
     }
 
-    /// square = Eᵀ V_qq E.
-    fn carry_configuration(&mut self, model: Model<'_, T>) {
-        let (nv, stride, wide) = (self.nv(), padded(self.nv()), padded(2 * self.nv()));
-        for i in 0..nv {
-            copy(run_mut(self.square, i * stride, nv), run(self.hessian, i * wide, nv));
-        }
-        for body in model.bodies.iter().filter(|body| body.joint.nv() > 1) {
-            for i in body.v_range() {
-                let row = run_mut(self.square, i * stride, nv);
-                row.fill(T::ZERO);
-                for j in body.v_range() {
-                    add_scaled(row, self.from[j * stride + i], run(self.hessian, j * wide, nv));
-                }
-            }
-        }
-        // On and above the diagonal a joint's columns end with its own rows.
-        for body in model.bodies.iter().filter(|body| body.joint.nv() > 1) {
+    /// Q_qq ← Q_qq + F_qᵀ P + Eᵀ V_qq E, on and above the diagonal.
+    fn add_configuration(&mut self, model: Model<'_, T>, by_q: MatRef<'_, T>, mut hessian: MatMut<'_, T>) {
+        let (nv, stride) = (self.nv(), padded(self.nv()));
+        let wide = hessian.stride();
+        // Beyond its nv columns P is zero, so nothing is added to what stands right of Q_qq.
+        let out = MatMut::with_stride(hessian.data_mut(), nv, nv, wide);
+        add_at_b_upper(out, by_q, MatRef::with_stride(self.coupling, nv, nv, stride));
+        // From the last whole vector before the diagonal on; below it nobody reads, and padding adds zero.
+        let end = stride.min(2 * nv);
+        let add_row = |hessian: &mut MatMut<'_, T>, i: usize, row: &[T]| {
+            let near = i / 4 * 4;
+            add(run_mut(hessian.row_mut(i), near, end - near), run(row, near, end - near));
+        };
+        for body in model.bodies {
             let (first, n) = (usize::from(body.first_v), body.joint.nv());
-            times_block(block(self.from, first, n, stride), self.square, stride, first, 0..first + n);
+            let own = run(self.qq, first * stride, n * stride);
+            // On and above the diagonal a joint's columns end with its own rows.
+            let others = || of_several_axes(model).filter(|other| usize::from(other.first_v) >= first);
+            if others().next().is_none() {
+                add_row(&mut hessian, first, own);
+                continue;
+            }
+            let rows = run_mut(self.rows, 0, n * stride);
+            if n == 1 {
+                copy(rows, own);
+            } else {
+                rows.fill(T::ZERO);
+                let from = MatRef::with_stride(block(self.from, body), n, n, MOST_AXES);
+                let out = MatMut::with_stride(rows, n, nv, stride);
+                add_at_b(out, from, MatRef::with_stride(own, n, nv, stride));
+            }
+            for (row, i) in rows.chunks_exact_mut(stride).zip(first..) {
+                others().for_each(|other| times_block(row, other, self.from));
+                add_row(&mut hessian, i, row);
+            }
         }
     }
 
@@ -319,9 +360,8 @@ impl<T: Real> Backward<'_, T> {
         for (row, step) in self.crossed.chunks_exact(stride).zip(&*self.bounds.x) {
             add_scaled(self.gradient, *step, row);
         }
-        let mut hessian = states_block(quadratic, n);
-        add_at_b_upper(hessian.reborrow(), MatRef::with_stride(self.crossed, nu, n, stride), gain);
-        mirror(hessian.as_ref(), self.hessian, stride);
+        add_at_b_upper(states_block(quadratic, n), MatRef::with_stride(self.crossed, nu, n, stride), gain);
+        self.take_hessian(quadratic.hessian());
     }
 }
 
@@ -360,59 +400,53 @@ fn states_block<'q, T: Real>(quadratic: &'q mut Quadratic<'_, T>, n: usize) -> M
     MatMut::with_stride(hessian.into_data(), n, n, stride)
 }
 
-/// A joint's own block of E or T.
-fn block<T: Real>(m: &[T], first: usize, n: usize, stride: usize) -> MatRef<'_, T> {
-    MatRef::with_stride(m.get(first * (stride + 1)..).unwrap_or(&[]), n, n, stride)
+/// Joints whose axes are not those of the configuration.
+fn of_several_axes<'m, T: Real>(model: Model<'m, T>) -> impl Iterator<Item = &'m Body<T>> {
+    model.bodies.iter().filter(|body| body.joint.nv() > 1)
 }
 
-/// Axes of a free joint.
-const MOST_AXES: usize = 6;
-
-/// The rows of a joint's block, with zeros up to a fixed size.
-fn columns_of<T: Real>(b: MatRef<'_, T>) -> [[T; MOST_AXES]; MOST_AXES] {
-    let n = b.rows().min(MOST_AXES);
-    let mut columns = [[T::ZERO; MOST_AXES]; MOST_AXES];
-    for (column, j) in columns.iter_mut().zip(0..n) {
-        copy(run_mut(column, 0, n), run(b.row(j), 0, n));
-    }
-    columns
+/// A joint's own rows of E or T.
+fn block<'b, T: Real>(rows: &'b [T], body: &Body<T>) -> &'b [T] {
+    run(rows, usize::from(body.first_v) * MOST_AXES, body.joint.nv() * MOST_AXES)
 }
 
-/// Some rows of X times B, for the columns of X from `first` on that B has rows for.
-fn times_block<T: Real>(b: MatRef<'_, T>, x: &mut [T], stride: usize, first: usize, rows: Range<usize>) {
-    let (n, columns) = (b.rows().min(MOST_AXES), columns_of(b));
-    for row in x.chunks_exact_mut(stride).take(rows.end).skip(rows.start) {
-        let Some(row) = row.get_mut(first..first + n) else { return };
-        let mut sums = [T::ZERO; MOST_AXES];
-        for (x, column) in row.iter().zip(&columns) {
-            add_scaled(&mut sums, *x, column);
-        }
-        copy(row, run(&sums, 0, n));
+/// The same, to be written.
+fn block_mut<'b, T: Real>(rows: &'b mut [T], body: &Body<T>) -> &'b mut [T] {
+    run_mut(rows, usize::from(body.first_v) * MOST_AXES, body.joint.nv() * MOST_AXES)
+}
+
+/// x ← x B in the columns of a joint, with its block of E or T.
+#[inline(always)]
+fn times_block<T: Real>(x: &mut [T], body: &Body<T>, rows: &[T]) {
+    match body.joint.nv() {
+        MOST_AXES => times_sized_block::<T, MOST_AXES>(x, body, rows),
+        _ => times_sized_block::<T, 3>(x, body, rows),
     }
 }
 
-/// Both triangles of a symmetric matrix from its upper one, in squares of four rows and columns.
-fn mirror<T: Real>(upper: MatRef<'_, T>, out: &mut [T], stride: usize) {
-    let n = upper.rows();
-    for i in 0..n {
-        copy(run_mut(out, i * stride + i, n - i), run(upper.row(i), i, n - i));
+#[inline(always)]
+fn times_sized_block<T: Real, const N: usize>(x: &mut [T], body: &Body<T>, rows: &[T]) {
+    let own = x.get_mut(usize::from(body.first_v)..).and_then(|x| x.first_chunk_mut::<N>());
+    let Some(own) = own else { return };
+    let mut sums = [T::ZERO; N];
+    for (x, row) in own.iter().zip(block(rows, body).as_chunks::<MOST_AXES>().0) {
+        for k in 0..N {
+            sums[k] = x.mul_add(row[k], sums[k]);
+        }
     }
-    for first in (0..n).step_by(4) {
-        let end = (first + 4).min(n);
-        for i in first..end {
-            for j in i + 1..end {
-                out[j * stride + i] = upper[(i, j)];
-            }
-        }
-        if end < first + 4 {
-            return;
-        }
-        let rows: [&[T]; 4] = core::array::from_fn(|k| run(upper.row(first + k), end, n - end));
-        let below = out.get_mut(end * stride..).unwrap_or(&mut []).chunks_exact_mut(stride);
-        for ((((out, a), b), c), d) in below.zip(rows[0]).zip(rows[1]).zip(rows[2]).zip(rows[3]) {
-            let Some(out) = out.get_mut(first..).and_then(|out| out.first_chunk_mut::<4>()) else { return };
-            *out = [*a, *b, *c, *d];
-        }
+    *own = sums;
+}
+
+/// The first `count` numbers of a row into one whose padding is zero.
+#[inline(always)]
+fn copy_row<T: Real>(to: &mut [T], from: &[T], count: usize) {
+    for (to, from) in to.as_chunks_mut::<4>().0.iter_mut().zip(from.as_chunks::<4>().0) {
+        *to = *from;
+    }
+    let whole = count / 4 * 4;
+    if let (Some(to), Some(from)) = (to.get_mut(whole..), from.get(whole..count)) {
+        to.fill(T::ZERO);
+        to.iter_mut().zip(from).for_each(|(to, from)| *to = *from);
     }
 }
 
@@ -423,9 +457,15 @@ fn add_scaled<T: Real>(out: &mut [T], factor: T, x: &[T]) {
     }
 }
 
+/// In fours as far as they go: rows are short, and a loop for long ones would do most of a row number by number.
 #[inline(always)]
 fn add<T: Real>(out: &mut [T], x: &[T]) {
-    for (out, x) in out.iter_mut().zip(x) {
-        *out += *x;
+    let ((fours, rest), (x_fours, x_rest)) = (out.as_chunks_mut::<4>(), x.as_chunks::<4>());
+    for (out, x) in fours.iter_mut().zip(x_fours) {
+        *out = [0, 1, 2, 3].map(|k| out[k] + x[k]);
     }
+    rest.iter_mut().zip(x_rest).for_each(|(out, x)| *out += *x);
 }
+
+#[cfg(test)]
+mod tests;

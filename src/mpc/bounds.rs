@@ -1,6 +1,6 @@
 //! Quadratic problems with bounds: min ½ xᵀ H x + gᵀ x, lower ≤ x ≤ upper, by projected Newton (Bertsekas 1982).
 
-use crate::linalg::{MatMut, MatRef, NotPositiveDefinite, cholesky, cholesky_solve, padded, partial_dot};
+use crate::linalg::{MatMut, MatRef, NotPositiveDefinite, cholesky_in_blocks, cholesky_solve_in_blocks, padded, partial_dot};
 use crate::memory::{carved, copy, run, run_mut};
 use crate::scalar::Real;
 
@@ -120,9 +120,9 @@ impl<T: Real> Bounds<'_, T> {
                 *out = from.get(usize::from(j)).copied().unwrap_or(T::ZERO);
             }
         }
-        cholesky(MatMut::with_stride(self.factor, count, count, stride))?;
+        cholesky_in_blocks(MatMut::with_stride(self.factor, count, count, stride))?;
         let factor = MatRef::with_stride(self.factor, count, count, stride);
-        cholesky_solve(factor, MatMut::new(run_mut(self.step, 0, count), count, 1));
+        cholesky_solve_in_blocks(factor, run_mut(self.step, 0, count));
         Ok(())
     }
 

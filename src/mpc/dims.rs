@@ -53,11 +53,6 @@ impl MpcDims {
         self.step.robot.square()
     }
 
-    /// Numbers of a matrix over states.
-    pub(super) const fn state_square(self) -> usize {
-        self.state() * padded(self.state())
-    }
-
     /// Numbers of a matrix over states and controls.
     pub(super) const fn variables_square(self) -> usize {
         self.variables() * padded(self.variables())

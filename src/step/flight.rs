@@ -6,8 +6,9 @@
 
 use nalgebra::{Matrix3, Vector3};
 
-use crate::input::InputError;
+use crate::input::{InputError, check_length};
 use crate::linalg::MatMut;
+use crate::memory::{copy, first, run, run_mut};
 use crate::model::configuration::{self, Argument};
 use crate::model::{Body, Joint, Model};
 use crate::scalar::Real;
@@ -124,30 +125,77 @@ pub fn advance_jacobian<T: Real>(
     argument: Argument,
     mut jacobian: MatMut<'_, T>,
 ) -> Result<(), InputError> {
-    configuration::integrate_jacobian_scaled(model, dt_s, v_next, argument, jacobian.reborrow())?;
-    for flyer in Flyer::all(model) {
-        let motion = flyer.motion(v_next);
-        let back = turn(&motion.angular, dt_s).transpose();
-        let right = right_jacobian_rotation(&(motion.angular * dt_s)) * dt_s;
-        let (linear, angular) = match argument {
-            Argument::From => (back, back),
-            Argument::To => (Matrix3::identity() * dt_s, right),
-        };
-        let coupling = compose(&skew(&motion.linear), &angular) * -dt_s;
-        for i in 0..flyer.dofs() {
-            for j in 0..flyer.dofs() {
-                let (row, column) = (flyer.spatial(i), flyer.spatial(j));
-                let entry = match (row < 3, column < 3) {
-                    (true, true) => linear[(row, column)],
-                    (true, false) => coupling[(row, column - 3)],
-                    (false, true) => T::ZERO,
-                    (false, false) => angular[(row - 3, column - 3)],
-                };
-                jacobian[(flyer.first_v + i, flyer.first_v + j)] = entry;
-            }
+    check_length("v", model.nv(), v_next.len())?;
+    check_length("the Jacobian's rows", model.nv(), jacobian.rows())?;
+    check_length("the Jacobian's columns", model.nv(), jacobian.cols())?;
+    jacobian.fill(T::ZERO);
+    let one_axis = if argument == Argument::To { dt_s } else { T::ONE };
+    for body in model.bodies {
+        let (first, n) = (usize::from(body.first_v), body.joint.nv());
+        if n == 1 {
+            jacobian[(first, first)] = one_axis;
+            continue;
+        }
+        let advance = JointAdvance::new(body, dt_s, v_next);
+        let block = if argument == Argument::To { advance.by_v } else { advance.by_q };
+        for (i, row) in block.iter().take(n).enumerate() {
+            copy(run_mut(jacobian.row_mut(first + i), first, n), run(row, 0, n));
         }
     }
     Ok(())
+}
+
+/// Axes of a free joint, the most that a joint has.
+pub(crate) const MOST_AXES: usize = 6;
+
+/// ∂q⁺ of one joint of several axes; zero beyond its axes.
+pub(crate) struct JointAdvance<T> {
+    /// By q, at the velocity after the step.
+    pub by_q: [[T; MOST_AXES]; MOST_AXES],
+    /// By that velocity, Δt included.
+    pub by_v: [[T; MOST_AXES]; MOST_AXES],
+}
+
+impl<T: Real> JointAdvance<T> {
+    /// Of a joint in a step that ends with velocity `v_next`.
+    pub fn new(body: &Body<T>, dt_s: T, v_next: &[T]) -> Self {
+        let Some(flyer) = Flyer::of(body) else { return Self::ball(body, dt_s, v_next) };
+        let motion = flyer.motion(v_next);
+        let (phi, back) = (motion.angular * dt_s, turn(&motion.angular, dt_s).transpose());
+        let (right, swing) = (right_jacobian_rotation(&phi) * dt_s, skew(&motion.linear));
+        let block = |linear: &Matrix3<T>, angular: &Matrix3<T>| {
+            let coupling = compose(&swing, angular) * -dt_s;
+            let entry = |row: usize, column: usize| match (row < 3, column < 3) {
+                (true, true) => linear[(row, column)],
+                (true, false) => coupling[(row, column - 3)],
+                (false, true) => T::ZERO,
+                (false, false) => angular[(row - 3, column - 3)],
+            };
+            let mut block = [[T::ZERO; MOST_AXES]; MOST_AXES];
+            for (i, row) in block.iter_mut().take(flyer.dofs()).enumerate() {
+                for (j, x) in row.iter_mut().take(flyer.dofs()).enumerate() {
+                    *x = entry(flyer.spatial(i), flyer.spatial(j));
+                }
+            }
+            block
+        };
+        Self { by_q: block(&back, &back), by_v: block(&(Matrix3::identity() * dt_s), &right) }
+    }
+
+    /// A joint that only turns.
+    fn ball(body: &Body<T>, dt_s: T, v_next: &[T]) -> Self {
+        let [x, y, z] = first(run(v_next, usize::from(body.first_v), 3));
+        let angular = Vector3::new(x, y, z);
+        let block = |turn: &Matrix3<T>| {
+            let mut block = [[T::ZERO; MOST_AXES]; MOST_AXES];
+            for (row, from) in block.iter_mut().zip(turn.row_iter()) {
+                row.iter_mut().zip(&from).for_each(|(x, from)| *x = *from);
+            }
+            block
+        };
+        let right = right_jacobian_rotation(&(angular * dt_s)) * dt_s;
+        Self { by_q: block(&turn(&angular, dt_s).transpose()), by_v: block(&right) }
+    }
 }
 
 /// The same velocities along the axes that the bodies have turned to.

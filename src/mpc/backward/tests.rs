@@ -1,0 +1,144 @@
+//! One node back, against the same in full matrices.
+
+extern crate std;
+use std::vec;
+
+use nalgebra::{DMatrix, DVector, Vector3};
+
+use super::*;
+use crate::memory::{Arena, Block};
+use crate::model::configuration::Argument;
+use crate::model::{BodySpec, JointSpec, ModelBuilder, OwnedModel};
+use crate::mpc::MpcDims;
+use crate::spatial::Inertia;
+use crate::step::{StepDims, advance_jacobian};
+
+const CONTROLS: usize = 3;
+const DT_S: f64 = 0.05;
+/// Of products of some hundred numbers near one, over the largest.
+const TOLERANCE: f64 = 1e-12;
+
+/// Joints of one axis and of several, in an order that has each kind before and after the other.
+fn robot() -> OwnedModel<f64> {
+    let joints = [
+        JointSpec::free_flyer(),
+        JointSpec::revolute(Vector3::x()),
+        JointSpec::spherical(),
+        JointSpec::free_flyer(),
+        JointSpec::prismatic(Vector3::y()),
+        JointSpec::planar(),
+        JointSpec::revolute(Vector3::z()),
+    ];
+    let names = ["a", "b", "c", "d", "e", "f", "g"];
+    let solid = Inertia::solid_sphere(1.0, 0.1);
+    let bodies = names.into_iter().zip(joints).map(|(name, joint)| BodySpec::new(name, joint).inertia(solid));
+    bodies.fold(ModelBuilder::new(), ModelBuilder::body).build().unwrap()
+}
+
+/// Numbers between −1 and 1, the same every time.
+fn numbers() -> impl FnMut() -> f64 {
+    let mut state = 1_u64;
+    move || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 11) as f64 / (1_u64 << 52) as f64 - 1.0
+    }
+}
+
+fn random(rows: usize, cols: usize, next: &mut impl FnMut() -> f64) -> DMatrix<f64> {
+    DMatrix::from_fn(rows, cols, |_, _| next())
+}
+
+fn definite(n: usize, next: &mut impl FnMut() -> f64) -> DMatrix<f64> {
+    let root = random(n, n, next);
+    &root * root.transpose() + DMatrix::identity(n, n)
+}
+
+/// Writes an expansion.
+fn expand(quadratic: &mut Quadratic<'_, f64>, gradient: &DVector<f64>, hessian: &DMatrix<f64>) {
+    quadratic.clear();
+    let (g, mut h) = quadratic.parts_mut();
+    g.copy_from_slice(gradient.as_slice());
+    for i in 0..g.len() {
+        (i..g.len()).for_each(|j| h[(i, j)] = hessian[(i, j)]);
+    }
+}
+
+fn assert_close(what: &str, ours: &DMatrix<f64>, dense: &DMatrix<f64>) {
+    let apart = (ours - dense).amax();
+    assert!(apart <= TOLERANCE * dense.amax(), "{what} is {apart:e} apart");
+}
+
+#[test]
+fn going_back_equals_the_riccati_step_in_full_matrices() {
+    let owned = robot();
+    let model = owned.model();
+    let (nv, n, m) = (model.nv(), 2 * model.nv(), 2 * model.nv() + CONTROLS);
+    let step = StepDims { controls: CONTROLS, ..StepDims::of(model, 1) };
+    let dims = MpcDims::new(step, 1, 1);
+    let mut memory = vec![Block::EMPTY; Backward::<f64>::blocks(dims) + Quadratic::<f64>::blocks(dims)];
+    let mut arena = Arena::new(&mut memory);
+    let mut backward = Backward::carve(&mut arena, dims).unwrap();
+    let mut quadratic = Quadratic::carve(&mut arena, dims).unwrap();
+    backward.bounds.lower.fill(f64::NEG_INFINITY);
+    backward.bounds.upper.fill(f64::INFINITY);
+
+    let mut next = numbers();
+    let (mut value, mut slope) = (definite(n, &mut next), random(n, 1, &mut next));
+    let mut end = DMatrix::zeros(m, m);
+    end.view_mut((0, 0), (n, n)).copy_from(&value);
+    let end_slope = DVector::from_fn(m, |i, _| if i < n { slope[i] } else { 0.0 });
+    expand(&mut quadratic, &end_slope, &end);
+    backward.start(&quadratic);
+
+    // Twice, so that the value function that a node leaves is used as well.
+    for _ in 0..2 {
+        let (f, v_next) = (random(nv, m, &mut next), random(nv, 1, &mut next));
+        let (cost, mut cost_slope) = (definite(m, &mut next), random(m, 1, &mut next));
+        // State and control apart, as the expansion has it unless a residual couples them.
+        let cost = DMatrix::from_fn(m, m, |i, j| if (i < n) == (j < n) { cost[(i, j)] } else { 0.0 });
+        expand(&mut quadratic, &DVector::from_column_slice(cost_slope.as_slice()), &cost);
+        let stride = padded(m);
+        let mut rows = vec![0.0; nv * stride];
+        (0..nv).for_each(|i| (0..m).for_each(|j| rows[i * stride + j] = f[(i, j)]));
+        let (mut feedforward, mut gain) = (vec![0.0; CONTROLS], vec![0.0; CONTROLS * padded(n)]);
+        let demand = Demand { dt_s: DT_S, regularization: 0.0, bound_iterations: 1 };
+        let answer = Answer {
+            feedforward: &mut feedforward,
+            gain: MatMut::with_stride(&mut gain, CONTROLS, n, padded(n)),
+        };
+        let rows = MatRef::with_stride(&rows, nv, m, stride);
+        backward.go_back(model, (rows, v_next.as_slice()), &mut quadratic, demand, answer).unwrap();
+
+        // ∂x⁺/∂(x, u), and with it Q.
+        let part = |argument| {
+            let mut part = vec![0.0; nv * nv];
+            advance_jacobian(model, DT_S, v_next.as_slice(), argument, MatMut::new(&mut part, nv, nv)).unwrap();
+            DMatrix::from_row_slice(nv, nv, &part)
+        };
+        let mut along = DMatrix::zeros(n, m);
+        along.view_mut((0, 0), (nv, nv)).copy_from(&part(Argument::From));
+        let moved = along.rows(0, nv) + part(Argument::To) * &f;
+        along.rows_mut(0, nv).copy_from(&moved);
+        along.rows_mut(nv, nv).copy_from(&f);
+        let q = &cost + along.transpose() * &value * &along;
+        cost_slope += along.transpose() * &slope;
+        let inverse = q.view((n, n), (CONTROLS, CONTROLS)).clone_owned().try_inverse().unwrap();
+        let q_ux = q.view((n, 0), (CONTROLS, n)).clone_owned();
+        let (k, forward) = (-&inverse * &q_ux, -&inverse * cost_slope.rows(n, CONTROLS));
+        value = q.view((0, 0), (n, n)) + q_ux.transpose() * &k;
+        slope = cost_slope.rows(0, n) + q_ux.transpose() * &forward;
+
+        let ours = DMatrix::from_fn(CONTROLS, n, |i, j| gain[i * padded(n) + j]);
+        assert_close("the gain", &ours, &k);
+        assert_close("the feedforward", &DMatrix::from_column_slice(CONTROLS, 1, &feedforward), &forward);
+        assert_close("V_x", &DMatrix::from_column_slice(n, 1, backward.gradient), &slope);
+        let blocks = [(&*backward.qq, 0, 0), (&*backward.qv, 0, nv), (&*backward.vq, nv, 0)];
+        for (block, row, column) in blocks {
+            let ours = DMatrix::from_fn(nv, nv, |i, j| block[i * padded(nv) + j]);
+            assert_close("V_xx", &ours, &value.view((row, column), (nv, nv)).clone_owned());
+        }
+        let upper = |i: usize, j: usize| (i.min(j), i.max(j));
+        let ours = DMatrix::from_fn(nv, nv, |i, j| backward.vv[upper(i, j).0 * padded(nv) + upper(i, j).1]);
+        assert_close("V_vv", &ours, &value.view((nv, nv), (nv, nv)).clone_owned());
+    }
+}
