@@ -19,7 +19,6 @@ const SUMMED_ROWS: usize = 4;
 /// Rows of bands, on average, from which on chain by chain is faster than all columns at once: feet with patches.
 const WIDE: usize = 8;
 
-
 /// Constraints one after the other that hang on one chain.
 #[derive(Clone, Debug)]
 struct Band {

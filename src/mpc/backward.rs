@@ -5,7 +5,7 @@
 //! W = Dᵀ V D and P = Dᵀ V E, which are nv × nv: Q = l + Fᵀ W F + Fᵀ P + Pᵀ F + Eᵀ V_qq E. Joints of one axis move along
 //! it, so there E = 1 and T = Δt; only the others have blocks worth multiplying with.
 
-use super::bounds::{Bounds, objective, row_times};
+use super::bounds::{Bounds, objective};
 use super::{MpcDims, Quadratic};
 use crate::input::InputError;
 use crate::linalg::{
@@ -23,7 +23,7 @@ carved! {
     pub(super) struct Backward<'a, T>(d: MpcDims) {
         /// V_x, 2nv.
         gradient: [T; d.state()],
-        /// V_qq, V_qv and V_vq, whole, and V_vv on and above its diagonal.
+        /// V_qq, V_qv, V_vq and V_vv, whole.
         qq: [T; d.velocities_square()],
         qv: [T; d.velocities_square()],
         vq: [T; d.velocities_square()],
@@ -87,6 +87,7 @@ impl<T: Real> Backward<'_, T> {
             copy_row(vv, upper.row(nv + i).get(nv..).unwrap_or(&[]), nv);
         }
         mirror(MatMut::with_stride(self.qq, nv, nv, stride));
+        mirror(MatMut::with_stride(self.vv, nv, nv, stride));
         transpose_square(MatRef::with_stride(self.qv, nv, nv, stride), MatMut::with_stride(self.vq, nv, nv, stride));
     }
 
@@ -97,19 +98,13 @@ impl<T: Real> Backward<'_, T> {
             return T::ZERO;
         }
         let (by_q, by_v) = (run(gap, 0, nv), run(gap, nv, nv));
-        let (q_slope, v_slope) = self.gradient.split_at_mut_checked(nv).unwrap_or((&mut [], &mut []));
+        let above = self.qq.chunks_exact(stride).zip(self.qv.chunks_exact(stride));
+        let below = self.vq.chunks_exact(stride).zip(self.vv.chunks_exact(stride));
         let mut change = T::ZERO;
-        let mut cross = |slope: &mut T, own: T, moved: T| {
+        for (((q_row, v_row), slope), own) in above.chain(below).zip(self.gradient.iter_mut()).zip(gap) {
+            let moved = partial_dot(run(q_row, 0, nv), by_q) + partial_dot(run(v_row, 0, nv), by_v);
             change = own.mul_add(half.mul_add(moved, *slope), change);
             *slope += moved;
-        };
-        let above = self.qq.chunks_exact(stride).zip(self.qv.chunks_exact(stride));
-        for (((q_row, v_row), slope), own) in above.zip(q_slope).zip(by_q) {
-            cross(slope, *own, partial_dot(run(q_row, 0, nv), by_q) + partial_dot(run(v_row, 0, nv), by_v));
-        }
-        let vv = MatRef::with_stride(self.vv, nv, nv, stride);
-        for (i, ((q_row, slope), own)) in self.vq.chunks_exact(stride).zip(v_slope).zip(by_v).enumerate() {
-            cross(slope, *own, partial_dot(run(q_row, 0, nv), by_q) + row_times(vv, i, by_v));
         }
         change
     }
@@ -157,9 +152,7 @@ impl<T: Real> Backward<'_, T> {
             self.project_joint(model, body, dt_s);
         }
         for body in of_several_axes(model) {
-            for row in self.coupling.chunks_exact_mut(stride) {
-                times_block(row, body, self.from);
-            }
+            times_block(self.coupling, stride, body, self.from);
             // Above the diagonal, from below it.
             let columns = body.v_range();
             for i in 0..columns.start {
@@ -180,24 +173,19 @@ impl<T: Real> Backward<'_, T> {
         let rows = |all| MatRef::with_stride(run(all, first, count), n, nv, stride);
         copy(p, run(self.vq, first, count));
         add_at_b(MatMut::with_stride(p, n, nv, stride), to, rows(self.qq));
-        // Below the diagonal V_vv is the mirror image of what stands above it.
         copy(w, run(self.vv, first, count));
-        for (i, row) in body.v_range().zip(w.chunks_exact_mut(stride)) {
-            let column = self.vv.get(i..).unwrap_or(&[]).iter().step_by(stride);
-            row.iter_mut().zip(column).take(i).for_each(|(out, x)| *out = *x);
-        }
         add_at_b(MatMut::with_stride(w, n, nv, stride), to, rows(self.qv));
         // P T, where T is Δt for most columns.
-        for (p, w) in p.chunks_exact(stride).zip(w.chunks_exact_mut(stride)) {
-            let row = run_mut(self.rows, 0, stride);
-            row.iter_mut().zip(p).for_each(|(row, p)| *row = dt_s * *p);
-            for other in of_several_axes(model) {
-                let columns = other.v_range();
-                copy(run_mut(row, columns.start, columns.len()), run(p, columns.start, columns.len()));
-                times_block(row, other, self.to);
+        let turned = run_mut(self.rows, 0, count);
+        turned.iter_mut().zip(&*p).for_each(|(out, p)| *out = dt_s * *p);
+        for other in of_several_axes(model) {
+            let columns = other.v_range();
+            for (out, p) in turned.chunks_exact_mut(stride).zip(p.chunks_exact(stride)) {
+                copy(run_mut(out, columns.start, columns.len()), run(p, columns.start, columns.len()));
             }
-            add(w, row);
+            times_block(turned, stride, other, self.to);
         }
+        w.iter_mut().zip(turned).for_each(|(w, x)| *w += *x);
     }
 
     /// l_x ← Q_x.
@@ -216,7 +204,8 @@ impl<T: Real> Backward<'_, T> {
             }
             let pulled = run_mut(self.pulled, first, n);
             copy(pulled, run(by_v, first, n));
-            let blocks = block(self.to, body).chunks_exact(MOST_AXES).zip(block(self.from, body).chunks_exact(MOST_AXES));
+            let blocks =
+                block(self.to, body).chunks_exact(MOST_AXES).zip(block(self.from, body).chunks_exact(MOST_AXES));
             for (by_q, (to, from)) in by_q.iter().zip(blocks) {
                 add_scaled(pulled, *by_q, to);
                 add_scaled(kept, *by_q, from);
@@ -264,12 +253,12 @@ impl<T: Real> Backward<'_, T> {
             let near = i / 4 * 4;
             add(run_mut(hessian.row_mut(i), near, end - near), run(row, near, end - near));
         };
+        let last = of_several_axes(model).last().map_or(0, |body| usize::from(body.first_v));
         for body in model.bodies {
             let (first, n) = (usize::from(body.first_v), body.joint.nv());
             let own = run(self.qq, first * stride, n * stride);
             // On and above the diagonal a joint's columns end with its own rows.
-            let others = || of_several_axes(model).filter(|other| usize::from(other.first_v) >= first);
-            if others().next().is_none() {
+            if first > last {
                 add_row(&mut hessian, first, own);
                 continue;
             }
@@ -282,10 +271,10 @@ impl<T: Real> Backward<'_, T> {
                 let out = MatMut::with_stride(rows, n, nv, stride);
                 add_at_b(out, from, MatRef::with_stride(own, n, nv, stride));
             }
-            for (row, i) in rows.chunks_exact_mut(stride).zip(first..) {
-                others().for_each(|other| times_block(row, other, self.from));
-                add_row(&mut hessian, i, row);
+            for other in of_several_axes(model).filter(|other| usize::from(other.first_v) >= first) {
+                times_block(rows, stride, other, self.from);
             }
+            rows.chunks_exact(stride).zip(first..).for_each(|(row, i)| add_row(&mut hessian, i, row));
         }
     }
 
@@ -415,12 +404,12 @@ fn block_mut<'b, T: Real>(rows: &'b mut [T], body: &Body<T>) -> &'b mut [T] {
     run_mut(rows, usize::from(body.first_v) * MOST_AXES, body.joint.nv() * MOST_AXES)
 }
 
-/// x ← x B in the columns of a joint, with its block of E or T.
+/// X ← X B in the columns of a joint, with its block B of E or T.
 #[inline(always)]
-fn times_block<T: Real>(x: &mut [T], body: &Body<T>, rows: &[T]) {
+fn times_block<T: Real>(x: &mut [T], stride: usize, body: &Body<T>, rows: &[T]) {
     match body.joint.nv() {
-        MOST_AXES => times_sized_block::<T, MOST_AXES>(x, body, rows),
-        _ => times_sized_block::<T, 3>(x, body, rows),
+        MOST_AXES => x.chunks_exact_mut(stride).for_each(|x| times_sized_block::<T, MOST_AXES>(x, body, rows)),
+        _ => x.chunks_exact_mut(stride).for_each(|x| times_sized_block::<T, 3>(x, body, rows)),
     }
 }
 
@@ -437,16 +426,26 @@ fn times_sized_block<T: Real, const N: usize>(x: &mut [T], body: &Body<T>, rows:
     *own = sums;
 }
 
-/// The first `count` numbers of a row into one whose padding is zero.
+/// The first `count` numbers of a row into one whose padding is zero. In fours: loops for a few numbers become calls.
 #[inline(always)]
 fn copy_row<T: Real>(to: &mut [T], from: &[T], count: usize) {
-    for (to, from) in to.as_chunks_mut::<4>().0.iter_mut().zip(from.as_chunks::<4>().0) {
-        *to = *from;
-    }
-    let whole = count / 4 * 4;
-    if let (Some(to), Some(from)) = (to.get_mut(whole..), from.get(whole..count)) {
-        to.fill(T::ZERO);
-        to.iter_mut().zip(from).for_each(|(to, from)| *to = *from);
+    let (whole, o) = (count / 4, T::ZERO);
+    let (fours, rest) = from.as_chunks::<4>();
+    let end = fours.get(whole).copied().unwrap_or_else(|| {
+        let mut end = [o; 4];
+        end.iter_mut().zip(rest).for_each(|(end, x)| *end = *x);
+        end
+    });
+    let [x, y, z, _] = end;
+    let end = match count % 4 {
+        0 | 1 => [x, o, o, o],
+        2 => [x, y, o, o],
+        _ => [x, y, z, o],
+    };
+    let (to, _) = to.as_chunks_mut::<4>();
+    to.iter_mut().zip(fours).take(whole).for_each(|(to, from)| *to = *from);
+    if let Some(to) = to.get_mut(whole) {
+        *to = end;
     }
 }
 

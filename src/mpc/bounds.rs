@@ -1,6 +1,8 @@
 //! Quadratic problems with bounds: min ½ xᵀ H x + gᵀ x, lower ≤ x ≤ upper, by projected Newton (Bertsekas 1982).
 
-use crate::linalg::{MatMut, MatRef, NotPositiveDefinite, cholesky_in_blocks, cholesky_solve_in_blocks, padded, partial_dot};
+use crate::linalg::{
+    MatMut, MatRef, NotPositiveDefinite, cholesky_in_blocks, cholesky_solve_in_blocks, padded, partial_dot,
+};
 use crate::memory::{carved, copy, run, run_mut};
 use crate::scalar::Real;
 

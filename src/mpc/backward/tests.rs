@@ -102,10 +102,8 @@ fn going_back_equals_the_riccati_step_in_full_matrices() {
         (0..nv).for_each(|i| (0..m).for_each(|j| rows[i * stride + j] = f[(i, j)]));
         let (mut feedforward, mut gain) = (vec![0.0; CONTROLS], vec![0.0; CONTROLS * padded(n)]);
         let demand = Demand { dt_s: DT_S, regularization: 0.0, bound_iterations: 1 };
-        let answer = Answer {
-            feedforward: &mut feedforward,
-            gain: MatMut::with_stride(&mut gain, CONTROLS, n, padded(n)),
-        };
+        let answer =
+            Answer { feedforward: &mut feedforward, gain: MatMut::with_stride(&mut gain, CONTROLS, n, padded(n)) };
         let rows = MatRef::with_stride(&rows, nv, m, stride);
         backward.go_back(model, (rows, v_next.as_slice()), &mut quadratic, demand, answer).unwrap();
 
