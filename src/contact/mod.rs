@@ -5,11 +5,13 @@
 
 mod admm;
 mod assembly;
+mod bounded;
 mod central_path;
 mod constraint;
 mod delassus;
 mod frame;
 mod gauss_seidel;
+mod held;
 mod newton;
 mod outcome;
 mod problem;

@@ -1,6 +1,7 @@
 //! Semismooth Newton on the active modes: the default.
 
 use super::gauss_seidel::sweep;
+use super::held;
 use super::outcome::{is_exact, natural_residual, residuals};
 use super::reduced::{Linear, is_symmetric, number_unknowns, regularize, write_defect, write_symmetric, write_system};
 use super::smoothed;
@@ -11,8 +12,9 @@ use crate::linalg::{
 use crate::scalar::Real;
 
 /// Newton's method on Alart and Curnier's function: one step after a few Gauss–Seidel sweeps, which is all that most
-/// problems take; then steps on the same function with its kinks rounded, ever less (two searches, each after some more
-/// sweeps); and for what is left the central path.
+/// problems take; then, where no contact slides, the quadratic program that limits and dry friction are; then steps on
+/// the same function with its kinks rounded, ever less (two searches, each after some more sweeps); and for what is left
+/// the central path.
 ///
 /// A small proximal term keeps the system regular where G is singular; steps are corrections of the exact residual, so
 /// it costs no accuracy. At most [`Newton::most_factorizations`].
@@ -58,6 +60,8 @@ const ENOUGH: f64 = 0.1;
 /// The width shrinks when the error is within this many of it, to the error or to this share.
 const NEAR: f64 = 5.0;
 const SHRINK: f64 = 0.1;
+/// Slopes of bounded impulses below this share of the tolerance count as none.
+const NOISE: f64 = 0.1;
 
 impl<T: Real> Default for Newton<T> {
     fn default() -> Self {
@@ -76,7 +80,7 @@ impl<T> Newton<T> {
     /// The bound on factorizations.
     pub const fn most_factorizations(&self) -> u16 {
         let first = if self.iterations > 0 { 1 } else { 0 };
-        first + 3 * self.iterations + self.path.max_iterations
+        2 * first + 3 * self.iterations + self.path.max_iterations
     }
 }
 
@@ -107,6 +111,7 @@ impl<T: Real> Solver<T> for Newton<T> {
             }
             solved = search.iterate(self, self.iterations.min(1));
         }
+        solved = solved || search.hold_contacts(self);
         for rounding in &ROUNDINGS {
             solved = solved || search.iterate_rounded(self, rounding);
         }
@@ -230,6 +235,25 @@ impl<T: Real> Search<'_, '_, '_, T> {
     fn relative(&self, residual: T) -> T {
         let largest = super::largest(self.impulses);
         if largest > T::ZERO { residual / largest } else { T::ONE }
+    }
+
+    /// Limits and dry friction while every contact holds as it does at the best impulses so far; nothing where one slides.
+    /// True when the residual is within the tolerance.
+    fn hold_contacts(&mut self, settings: &Newton<T>) -> bool {
+        self.return_to_best();
+        let tolerance = T::from_f64(NOISE) * settings.tolerance * super::largest(self.impulses);
+        let terms = [tolerance, settings.proximal];
+        let Self { problem, impulses, velocity, scratch, .. } = self;
+        if !held::solve(problem, terms, (impulses, velocity), scratch) {
+            return false;
+        }
+        self.outcome.iterations += 1;
+        let residual = self.exact_residual();
+        if self.is_within(residual, settings.tolerance) {
+            return true;
+        }
+        self.remember(residual);
+        false
     }
 
     /// Steps on the rounded laws, from the best impulses so far; true when the residual is within the tolerance.

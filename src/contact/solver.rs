@@ -1,5 +1,6 @@
 //! What all solvers share: the trait, the answer and the scratch memory.
 
+use super::bounded::Program;
 use super::{Mode, Outcome, Problem};
 use crate::linalg::padded;
 use crate::memory::carved;
@@ -36,6 +37,11 @@ impl ProblemDims {
     pub const fn square(self) -> usize {
         self.rows * padded(self.rows)
     }
+
+    /// Constraints of one row that fit, if all contacts that fit are there: each of those has three.
+    pub(super) const fn bounded(self) -> usize {
+        self.constraints.saturating_sub(self.rows.saturating_sub(self.constraints) / 2)
+    }
 }
 
 carved! {
@@ -57,5 +63,7 @@ carved! {
         pub(super) slacks: [super::central_path::Slacks<T>; d.constraints],
         /// Linearized law of each constraint.
         pub(crate) linear: [super::reduced::Linear<T>; d.constraints],
+        /// Limits and dry friction while contacts hold.
+        pub(super) program: { Program(d) },
     }
 }
