@@ -5,7 +5,7 @@ use super::held;
 use super::outcome::{is_exact, natural_residual, residuals};
 use super::reduced::{Linear, is_symmetric, number_unknowns, regularize, write_defect, write_symmetric, write_system};
 use super::smoothed;
-use super::{CentralPath, Mode, Outcome, Problem, Scratch, Solution, Solver, SolverStatus};
+use super::{CentralPath, Mode, Outcome, Problem, Scratch, Solution, Solver, SolverStatus, Stop};
 use crate::linalg::{
     MatMut, MatRef, add_symmetric_product, cholesky_in_blocks, cholesky_solve_in_blocks, lu, lu_solve, padded,
 };
@@ -85,7 +85,13 @@ impl<T> Newton<T> {
 }
 
 impl<T: Real> Solver<T> for Newton<T> {
-    fn solve(&self, problem: &Problem<'_, T>, solution: Solution<'_, T>, scratch: &mut Scratch<'_, T>) -> Outcome<T> {
+    fn solve_until(
+        &self,
+        problem: &Problem<'_, T>,
+        solution: Solution<'_, T>,
+        scratch: &mut Scratch<'_, T>,
+        stop: Stop<'_>,
+    ) -> Outcome<T> {
         let Solution { impulses, velocity, modes } = solution;
         if !super::is_finite(problem, impulses) {
             return super::give_up(problem, impulses, velocity, modes);
@@ -98,6 +104,8 @@ impl<T: Real> Solver<T> for Newton<T> {
             best: None,
             outcome: Outcome::default(),
             stage: Stage::Leap,
+            stop,
+            stopped: false,
         };
         if search.rests_without_impulses() {
             search.velocity.copy_from_slice(problem.free_velocity);
@@ -115,15 +123,15 @@ impl<T: Real> Solver<T> for Newton<T> {
         for rounding in &ROUNDINGS {
             solved = solved || search.iterate_rounded(self, rounding);
         }
-        if !solved {
+        if !solved && !search.must_stop() {
             search.follow_path(self);
             solved = search.iterate(self, self.iterations);
         }
         if !solved {
             search.return_to_best();
-            search.sweep(LAST_SWEEPS);
         }
-        if !solved {
+        if !solved && !search.stopped {
+            search.sweep(LAST_SWEEPS);
             search.problem.velocity(search.impulses, search.velocity);
         }
         search.finish(self.tolerance, modes)
@@ -139,6 +147,9 @@ struct Search<'s, 'p, 'a, T> {
     best: Option<T>,
     outcome: Outcome<T>,
     stage: Stage,
+    stop: Stop<'s>,
+    /// What `stop` said last.
+    stopped: bool,
 }
 
 /// Half a unit in the last place of the largest free velocity, as an impulse: no solver gets below it.
@@ -189,6 +200,12 @@ impl<T: Real> Search<'_, '_, '_, T> {
         within(T::from_f64(CLOSE)) && !within(T::from_f64(NEARLY) * tolerance)
     }
 
+    /// Asks whether to go on; not again once the answer was no.
+    fn must_stop(&mut self) -> bool {
+        self.stopped = self.stopped || (self.stop)();
+        self.stopped
+    }
+
     fn sweep(&mut self, sweeps: u16) {
         for _ in 0..sweeps {
             sweep(self.problem, self.impulses, self.velocity);
@@ -204,7 +221,7 @@ impl<T: Real> Search<'_, '_, '_, T> {
                 return true;
             }
             self.remember(residual);
-            if iteration == iterations || !self.take_step(self.proximal(settings, residual)) {
+            if iteration == iterations || self.must_stop() || !self.take_step(self.proximal(settings, residual)) {
                 break;
             }
             self.problem.velocity(self.impulses, self.velocity);
@@ -240,6 +257,9 @@ impl<T: Real> Search<'_, '_, '_, T> {
     /// Limits and dry friction while every contact holds as it does at the best impulses so far; nothing where one slides.
     /// True when the residual is within the tolerance.
     fn hold_contacts(&mut self, settings: &Newton<T>) -> bool {
+        if self.must_stop() {
+            return false;
+        }
         self.return_to_best();
         let tolerance = T::from_f64(NOISE) * settings.tolerance * super::largest(self.impulses);
         let terms = [tolerance, settings.proximal];
@@ -258,6 +278,9 @@ impl<T: Real> Search<'_, '_, '_, T> {
 
     /// Steps on the rounded laws, from the best impulses so far; true when the residual is within the tolerance.
     fn iterate_rounded(&mut self, settings: &Newton<T>, rounding: &Rounding) -> bool {
+        if self.must_stop() {
+            return false;
+        }
         self.stage = Stage::Rounded;
         self.return_to_best();
         self.sweep(rounding.sweeps);
@@ -271,7 +294,7 @@ impl<T: Real> Search<'_, '_, '_, T> {
             let widest = T::from_f64(0.5) * super::largest(self.impulses);
             let now = *width.get_or_insert(T::from_f64(rounding.width) * residual.min(widest));
             let proximal = self.proximal(settings, residual);
-            if iteration == settings.iterations {
+            if iteration == settings.iterations || iteration > 0 && self.must_stop() {
                 break;
             }
             let Some(before) = self.solve_rounded(now, proximal) else { break };
@@ -340,8 +363,12 @@ impl<T: Real> Search<'_, '_, '_, T> {
 
     /// Starts anew from a point near the central path.
     fn follow_path(&mut self, settings: &Newton<T>) {
-        let iterations =
-            settings.path.follow(self.problem, self.impulses, self.velocity, settings.tolerance, self.scratch);
+        let Self { problem, impulses, velocity, scratch, stop, stopped, .. } = self;
+        let mut ask = || {
+            *stopped = *stopped || stop();
+            *stopped
+        };
+        let iterations = settings.path.follow(problem, impulses, velocity, settings.tolerance, scratch, &mut ask);
         self.outcome.iterations += iterations;
         self.stage = Stage::Polish;
     }
@@ -413,7 +440,9 @@ impl<T: Real> Search<'_, '_, '_, T> {
         }
         self.outcome.residuals = residuals(problem, impulses, velocity);
         let residual = self.outcome.residuals.natural;
-        if residual <= tolerance || self.is_within(residual * super::largest(self.impulses), tolerance) {
+        if self.stopped {
+            self.outcome.status = SolverStatus::Stopped;
+        } else if residual <= tolerance || self.is_within(residual * super::largest(self.impulses), tolerance) {
             self.outcome.status = SolverStatus::Converged;
         }
         self.outcome

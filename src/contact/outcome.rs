@@ -26,6 +26,8 @@ pub enum SolverStatus {
     IterationLimit,
     /// A number of the problem is not finite; the impulses are zero.
     NotFinite,
+    /// It was told to stop; the best impulses found are given.
+    Stopped,
 }
 
 /// How far impulses are from solving the problem. All in units of impulse and relative to the largest one, except
