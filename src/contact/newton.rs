@@ -2,10 +2,10 @@
 
 use super::gauss_seidel::sweep;
 use super::held;
-use super::outcome::{is_exact, natural_residual, residuals};
+use super::outcome::{absolute_residuals, is_exact, natural_residual};
 use super::reduced::{Linear, is_symmetric, number_unknowns, regularize, write_defect, write_symmetric, write_system};
 use super::smoothed;
-use super::{CentralPath, Mode, Outcome, Problem, Scratch, Solution, Solver, SolverStatus, Stop};
+use super::{CentralPath, Mode, Outcome, Problem, Residuals, Scratch, Solution, Solver, SolverStatus, Stop};
 use crate::linalg::{
     MatMut, MatRef, add_symmetric_product, cholesky_in_blocks, cholesky_solve_in_blocks, lu, lu_solve, padded,
 };
@@ -103,12 +103,14 @@ impl<T: Real> Solver<T> for Newton<T> {
             scratch,
             best: None,
             outcome: Outcome::default(),
+            measured: Residuals::default(),
             stage: Stage::Leap,
             stop,
             stopped: false,
         };
         if search.rests_without_impulses() {
             search.velocity.copy_from_slice(problem.free_velocity);
+            search.measure();
             return search.finish(self.tolerance, modes);
         }
         let warm = search.exact_residual();
@@ -134,6 +136,9 @@ impl<T: Real> Solver<T> for Newton<T> {
             search.sweep(LAST_SWEEPS);
             search.problem.velocity(search.impulses, search.velocity);
         }
+        if !solved {
+            search.measure();
+        }
         search.finish(self.tolerance, modes)
     }
 }
@@ -146,6 +151,8 @@ struct Search<'s, 'p, 'a, T> {
     /// Residual of `scratch.best`.
     best: Option<T>,
     outcome: Outcome<T>,
+    /// In units of impulse, at the impulses that were looked at last.
+    measured: Residuals<T>,
     stage: Stage,
     stop: Stop<'s>,
     /// What `stop` said last.
@@ -186,7 +193,13 @@ impl<T: Real> Search<'_, '_, '_, T> {
     /// The residual of the impulses as they are, with their velocities computed anew.
     fn exact_residual(&mut self) -> T {
         self.problem.velocity(self.impulses, self.velocity);
-        natural_residual(self.problem, self.impulses, self.velocity)
+        self.measure();
+        self.measured.natural
+    }
+
+    /// All residuals of the impulses, whose velocities are known.
+    fn measure(&mut self) {
+        self.measured = absolute_residuals(self.problem, self.impulses, self.velocity);
     }
 
     fn is_within(&self, residual: T, tolerance: T) -> bool {
@@ -431,14 +444,14 @@ impl<T: Real> Search<'_, '_, '_, T> {
         }
     }
 
-    /// Modes and residuals of the impulses, whose velocities are known.
+    /// Modes of the impulses, whose velocities and residuals are known.
     fn finish(mut self, tolerance: T, modes: &mut [Mode]) -> Outcome<T> {
         let Self { problem, impulses, velocity, scratch, .. } = &mut self;
         for ((mode, linear), constraint) in modes.iter_mut().zip(&mut *scratch.linear).zip(problem.constraints) {
             *linear = Linear::identify(constraint, problem.stiffness(constraint), impulses, velocity);
             *mode = linear.mode;
         }
-        self.outcome.residuals = residuals(problem, impulses, velocity);
+        self.outcome.residuals = self.measured.relative_to(super::largest(self.impulses));
         let residual = self.outcome.residuals.natural;
         if self.stopped {
             self.outcome.status = SolverStatus::Stopped;

@@ -59,7 +59,11 @@ pub struct Outcome<T> {
 
 /// Residuals of `impulses`, for which `velocity` is G λ + g. O(rows).
 pub fn residuals<T: Real>(problem: &Problem<'_, T>, impulses: &[T], velocity: &[T]) -> Residuals<T> {
-    let largest = super::largest(impulses);
+    absolute_residuals(problem, impulses, velocity).relative_to(super::largest(impulses))
+}
+
+/// The same in units of impulse, and of its square.
+pub(super) fn absolute_residuals<T: Real>(problem: &Problem<'_, T>, impulses: &[T], velocity: &[T]) -> Residuals<T> {
     let mut sum = Residuals::default();
     for constraint in problem.constraints {
         let rho = problem.stiffness(constraint);
@@ -75,7 +79,7 @@ pub fn residuals<T: Real>(problem: &Problem<'_, T>, impulses: &[T], velocity: &[
             }
         }
     }
-    sum.relative_to(largest)
+    sum
 }
 
 /// The natural-map residual alone, absolute; the solvers' measure of progress. O(rows).
@@ -152,7 +156,8 @@ impl<T: Real> Residuals<T> {
         self.complementarity = worse(self.complementarity, (rho * power).abs());
     }
 
-    fn relative_to(self, impulse: T) -> Self {
+    /// Over the largest impulse, or as they are if there is none.
+    pub(super) fn relative_to(self, impulse: T) -> Self {
         if impulse > T::ZERO {
             Self {
                 natural: self.natural / impulse,
