@@ -5,7 +5,7 @@ use std::cell::{Cell, RefCell};
 use nalgebra::{DMatrix, DVector, Vector3};
 use saltus::contact::{
     Admm, Constraint, GaussSeidel, Law, Mode, Newton, Outcome, Problem, ProblemDims, Scratch, Solution, Solver,
-    SolverStatus, Source,
+    SolverStatus, Source, Stop,
 };
 use saltus::linalg::{MatRef, padded};
 use saltus::memory::{Arena, Block};
@@ -107,6 +107,11 @@ impl Recorded {
 
     /// What a solver gives, from the recorded warm start or from zero.
     fn solve(&self, solver: &impl Solver<f64>, warm: bool) -> Answer {
+        self.solve_until(solver, warm, &mut || false)
+    }
+
+    /// The same, or what it has when it is told to stop.
+    fn solve_until(&self, solver: &impl Solver<f64>, warm: bool, stop: Stop<'_>) -> Answer {
         let (rows, stride) = (self.rows(), padded(self.rows()));
         let mut matrix = vec![0.0; rows * stride];
         for i in 0..rows {
@@ -123,7 +128,7 @@ impl Recorded {
         let mut impulses = if warm { self.warm.clone() } else { vec![0.0; rows] };
         let (mut velocity, mut modes) = (vec![0.0; rows], vec![Mode::Break; self.constraints.len()]);
         let solution = Solution { impulses: &mut impulses, velocity: &mut velocity, modes: &mut modes };
-        let Outcome { status, iterations, .. } = solver.solve(&problem, solution, &mut scratch);
+        let Outcome { status, iterations, .. } = solver.solve_until(&problem, solution, &mut scratch, stop);
         Answer { status, iterations, impulses, modes }
     }
 }
@@ -395,6 +400,37 @@ fn gauss_seidel_and_admm_say_converged_only_when_they_are() {
     }
     println!("Gauss–Seidel {}, ADMM {} of {}", converged[0], converged[1], problems.len());
     assert!(converged.iter().all(|&n| n > 0));
+}
+
+/// Stops a solver at its question number `most`, counted from zero; whether it heard.
+fn stops_when_told(problem: &Recorded, solver: &impl Solver<f64>, most: u16) -> bool {
+    let mut asked = 0;
+    let mut stop = || {
+        asked += 1;
+        asked > most
+    };
+    let answer = problem.solve_until(solver, false, &mut stop);
+    assert!(asked <= most + 1, "asked again after it was told to stop");
+    assert!(answer.iterations <= most, "{} iterations after {most} questions", answer.iterations);
+    assert!(answer.impulses.iter().all(|x| x.is_finite()));
+    assert_eq!(answer.status == SolverStatus::Stopped, asked > most, "{:?}", answer.status);
+    asked > most
+}
+
+#[test]
+fn a_solver_that_is_told_to_stop_does_so_before_its_next_iteration_and_says_so() {
+    let mut stopped = [0; 3];
+    for problem in sample() {
+        for most in [0, 1, 2, 5, 20] {
+            // Without iterations of its own, Newton follows the central path.
+            let path = Newton { iterations: 0, ..Newton::default() };
+            stopped[0] += usize::from(stops_when_told(&problem, &Newton::default(), most));
+            stopped[0] += usize::from(stops_when_told(&problem, &path, most));
+            stopped[1] += usize::from(stops_when_told(&problem, &GaussSeidel::default(), most));
+            stopped[2] += usize::from(stops_when_told(&problem, &Admm::default(), most));
+        }
+    }
+    assert!(stopped.iter().all(|&n| n > 100), "too few were stopped: {stopped:?}");
 }
 
 /// Steps a scene and checks every answer; gives the number of problems.

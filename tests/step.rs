@@ -1,14 +1,16 @@
 //! The step against mechanics that is known exactly: friction, impacts, limits, loops, motors.
 
 use nalgebra::{Quaternion, UnitQuaternion, Vector3};
-use saltus::contact::Mode;
+use saltus::contact::{Mode, SolverStatus};
 use saltus::dynamics::{self, Dynamics};
 use saltus::memory::{Arena, Block};
 use saltus::model::{
     ActuatorSpec, BodySpec, ClosureSpec, GeometrySpec, JointSpec, Model, ModelBuilder, STANDARD_GRAVITY, Shape,
 };
 use saltus::spatial::{Force, Inertia, Placement, Symmetric3};
-use saltus::step::{Simulator, StepSettings};
+use saltus::step::{
+    NextState, Part, Simulator, Step, StepDims, StepInput, StepReport, StepSettings, Watch, step, step_watched,
+};
 use saltus_testkit::{RandomControls, builtin_robot, simulator};
 
 type Sim = Simulator<'static, 'static, f64>;
@@ -592,4 +594,53 @@ fn the_same_input_gives_the_same_bits() {
         fresh.step(&[]).unwrap();
         assert_eq!(bits(&used), bits(&fresh));
     }
+}
+
+// ── A watch ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+/// Stops the solver at its question number `most`, counted from zero.
+struct Patience {
+    most: u16,
+    asked: u16,
+}
+
+impl Watch for Patience {
+    fn passed(&mut self, _: Part) {}
+
+    fn time_is_up(&mut self) -> bool {
+        self.asked += 1;
+        self.asked > self.most
+    }
+}
+
+#[test]
+fn a_watch_ends_the_solve_and_what_it_left_starts_no_other() {
+    let robot = builtin_robot("go1");
+    let (model, settings) = (robot.model(), StepSettings::default());
+    let dims = StepDims::of(model, 32);
+    let [mut memory, mut other] = [(); 2].map(|()| vec![Block::EMPTY; Step::<f64>::blocks(dims)]);
+    let mut work = Step::carve(&mut Arena::new(&mut memory), dims).unwrap();
+    let mut cold = Step::carve(&mut Arena::new(&mut other), dims).unwrap();
+    let rest = model.find_keyframe("rest").unwrap();
+    let mut controls = RandomControls::new(model, 0.3, 7);
+    let (mut q, mut v, mut stopped) = (rest.q.to_vec(), rest.v.to_vec(), 0);
+    for k in 0..300 {
+        let (q0, v0, (control, force)) = (q.clone(), v.clone(), controls.draw());
+        let input = StepInput { force, ..StepInput::new(&q0, &v0, control) };
+        let mut patience = Patience { most: k % 4, asked: 0 };
+        let next = NextState { q: &mut q, v: &mut v };
+        let report = step_watched(model, (&input, &settings), next, &mut work, &mut patience).unwrap();
+        assert!(patience.asked <= patience.most + 1 && report.outcome.iterations <= patience.most);
+        assert_eq!(report.outcome.status == SolverStatus::Stopped, patience.asked > patience.most);
+        if report.outcome.status == SolverStatus::Stopped {
+            stopped += 1;
+            assert!(!report.is_complete() && q.iter().chain(&v).all(|x| x.is_finite()));
+            let mut again = |work: &mut Step<'_, f64>| -> StepReport<f64> {
+                step(model, &input, &settings, NextState { q: &mut q, v: &mut v }, work).unwrap()
+            };
+            cold.forget();
+            assert_eq!(again(&mut work), again(&mut cold));
+        }
+    }
+    assert!(stopped > 50, "stopped {stopped} times");
 }

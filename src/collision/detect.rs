@@ -115,6 +115,8 @@ fn detect_group<T: Real>(
             continue;
         }
         for (b, _) in (4 * four..).zip(room).filter(|(_, room)| *room > T::ZERO) {
+            // So many pairs at most stand after that of `b`.
+            next = next.max((end - 1).saturating_sub(to.saturating_sub(b)));
             while next < end && model.pairs.get(next).is_some_and(|pair| pair.b.index() < b) {
                 next += 1;
             }

@@ -3,7 +3,7 @@
 use super::outcome::{natural_residual, residuals};
 use super::problem::{project_to_cone, project_to_law, tangential_norm, triple};
 use super::reduced::Linear;
-use super::{Law, Outcome, Problem, Scratch, Solution, Solver, SolverStatus};
+use super::{Law, Outcome, Problem, Scratch, Solution, Solver, SolverStatus, Stop};
 use crate::linalg::{MatMut, MatRef, ldlt, ldlt_solve, padded};
 use crate::scalar::Real;
 
@@ -40,7 +40,13 @@ impl<T: Real> Default for Admm<T> {
 }
 
 impl<T: Real> Solver<T> for Admm<T> {
-    fn solve(&self, problem: &Problem<'_, T>, solution: Solution<'_, T>, scratch: &mut Scratch<'_, T>) -> Outcome<T> {
+    fn solve_until(
+        &self,
+        problem: &Problem<'_, T>,
+        solution: Solution<'_, T>,
+        scratch: &mut Scratch<'_, T>,
+        stop: Stop<'_>,
+    ) -> Outcome<T> {
         let Solution { impulses, velocity, modes } = solution;
         if !super::is_finite(problem, impulses) {
             return super::give_up(problem, impulses, velocity, modes);
@@ -57,6 +63,10 @@ impl<T: Real> Solver<T> for Admm<T> {
         let mut factored = factorize(problem, rho + eta, scratch);
         for iteration in 1..=self.max_iterations {
             if !factored {
+                break;
+            }
+            if stop() {
+                outcome.status = SolverStatus::Stopped;
                 break;
             }
             let (primal, dual) = iterate(problem, rho, eta, impulses, velocity, scratch);

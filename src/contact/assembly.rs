@@ -199,8 +199,9 @@ impl<T: Real> Assembly<'_, T> {
         change: &mut [T],
     ) {
         let half = self.half_solved();
-        for (dof, change) in change.iter_mut().enumerate() {
-            *change = self.root_pivots[dof] * partial_dot(half.row(dof), impulses);
+        multiply_rows(half, impulses, change);
+        for (change, root) in change.iter_mut().zip(&*self.root_pivots) {
+            *change *= *root;
         }
         tree::half_solve_vector(model.tree, dynamics.factor_view(model.dims()), change);
     }
@@ -212,15 +213,18 @@ impl<T: Real> Assembly<'_, T> {
                 self.push(Law::Bilateral, Source::Closure { index: index as u16, row: row as u16 });
             }
         }
-        for upper in [false, true] {
-            for body in model.bodies {
-                let Some((dof, gap, rate)) = limit_gap(model, body, situation, upper) else { continue };
-                let reach = settings.limit_margin + situation.dt_s * (-rate - rate).max(T::ZERO);
-                if gap < reach {
-                    let dof = dof as u16;
-                    let source = if upper { Source::UpperLimit { dof } } else { Source::LowerLimit { dof } };
-                    self.push(Law::Unilateral, source);
-                }
+        let near = |body: &Body<T>, upper: bool| {
+            let (dof, gap, rate) = limit_gap(model, body, situation, upper)?;
+            let reach = settings.limit_margin + situation.dt_s * (-rate - rate).max(T::ZERO);
+            (gap < reach).then_some(dof as u16)
+        };
+        // Mostly none is near, and one look at all joints tells.
+        if model.bodies.iter().any(|body| near(body, false).or(near(body, true)).is_some()) {
+            for dof in model.bodies.iter().filter_map(|body| near(body, false)) {
+                self.push(Law::Unilateral, Source::LowerLimit { dof });
+            }
+            for dof in model.bodies.iter().filter_map(|body| near(body, true)) {
+                self.push(Law::Unilateral, Source::UpperLimit { dof });
             }
         }
         for (dof, parameters) in model.dofs.iter().enumerate() {
@@ -358,6 +362,30 @@ impl<T: Real> Assembly<'_, T> {
                 }
             }
         }
+    }
+}
+
+/// out = A x, four rows at a time: they share the numbers of x. Each is summed in the order of [`partial_dot`].
+fn multiply_rows<T: Real>(a: MatRef<'_, T>, x: &[T], out: &mut [T]) {
+    let (fours, rest) = out.as_chunks_mut::<4>();
+    let done = 4 * fours.len();
+    for (k, out) in fours.iter_mut().enumerate() {
+        let rows = [0, 1, 2, 3].map(|i| a.row(4 * k + i).as_chunks::<4>());
+        let [(p, _), (q, _), (r, _), (s, _)] = rows;
+        let (x_fours, x_rest) = x.as_chunks::<4>();
+        let mut sums = [[T::ZERO; 4]; 4];
+        for ((((x, p), q), r), s) in x_fours.iter().zip(p).zip(q).zip(r).zip(s) {
+            for (sum, row) in sums.iter_mut().zip([p, q, r, s]) {
+                *sum = [0, 1, 2, 3].map(|k| row[k].mul_add(x[k], sum[k]));
+            }
+        }
+        for ((out, sum), (_, row)) in out.iter_mut().zip(sums).zip(rows) {
+            let sum = (sum[0] + sum[2]) + (sum[1] + sum[3]);
+            *out = row.iter().zip(x_rest).fold(sum, |sum, (a, x)| a.mul_add(*x, sum));
+        }
+    }
+    for (i, out) in rest.iter_mut().enumerate() {
+        *out = partial_dot(a.row(done + i), x);
     }
 }
 

@@ -47,6 +47,7 @@ impl<T: Real> CentralPath<T> {
         velocity: &mut [T],
         tolerance: T,
         scratch: &mut Scratch<'_, T>,
+        stop: &mut impl FnMut() -> bool,
     ) -> u16 {
         let scale = start(problem, impulses, velocity, scratch.slacks);
         let mut length = T::ONE;
@@ -54,7 +55,7 @@ impl<T: Real> CentralPath<T> {
             let reached = complementarity(problem, &scale, impulses, velocity, scratch.slacks);
             let residual = natural_residual(problem, impulses, velocity);
             let deep = reached <= self.depth && length > T::from_f64(0.5);
-            if deep || super::is_within(residual, impulses, tolerance) {
+            if deep || super::is_within(residual, impulses, tolerance) || stop() {
                 return iteration;
             }
             let short = T::ONE - length;

@@ -32,6 +32,16 @@ impl<T: Real> Law<T> {
             _ => 1,
         }
     }
+
+    /// The least and the largest impulse of a law of one row that has such.
+    #[inline(always)]
+    pub(super) fn bounds(&self) -> Option<[T; 2]> {
+        match *self {
+            Self::Unilateral => Some([T::ZERO, T::from_f64(f64::INFINITY)]),
+            Self::DryFriction { bound } => Some([-bound, bound]),
+            Self::Contact { .. } | Self::Bilateral => None,
+        }
+    }
 }
 
 /// A law and the rows it governs.

@@ -8,7 +8,7 @@ use core::ops::Range;
 
 use super::{Constraint, Source};
 use crate::collision::Contact;
-use crate::linalg::tree::{self, Link};
+use crate::linalg::tree::{self, Link, Tree};
 use crate::linalg::{MatMut, MatRef, mirror, write_gram_rows};
 use crate::model::{BodyId, Model};
 use crate::scalar::Real;
@@ -18,6 +18,9 @@ const SOLVED_ROWS: usize = 12;
 const SUMMED_ROWS: usize = 4;
 /// Rows of bands, on average, from which on chain by chain is faster than all columns at once: feet with patches.
 const WIDE: usize = 8;
+
+/// Rows that fit into one vector: what a robot with one foot, or an arm that touches something, has.
+const NARROW: usize = 4;
 
 /// Constraints one after the other that hang on one chain.
 #[derive(Clone, Debug)]
@@ -35,6 +38,9 @@ pub(super) fn write<T: Real>(
     mut half: MatMut<'_, T>,
     mut delassus: MatMut<'_, T>,
 ) {
+    if half.stride() == NARROW && delassus.stride() == NARROW {
+        return write_narrow(model.tree, factor, root_pivots, half.data_mut(), delassus.data_mut());
+    }
     let mut bands = 0;
     if half.cols() >= WIDE {
         for_each_band(model, constraints, contacts, SOLVED_ROWS, |_| bands += 1);
@@ -52,6 +58,33 @@ pub(super) fn write<T: Real>(
         write_gram_rows(&mut delassus, half.as_ref(), band.rows.clone(), band.chain(model));
     });
     mirror(delassus);
+}
+
+/// The same for rows of four numbers, padding included: W row by row, and all of G in registers.
+fn write_narrow<T: Real>(tree: Tree<'_>, factor: MatRef<'_, T>, root_pivots: &[T], half: &mut [T], delassus: &mut [T]) {
+    let (half, mut sums) = (half.as_chunks_mut::<NARROW>().0, [[T::ZERO; NARROW]; NARROW]);
+    for j in (0..tree.len()).rev() {
+        let carried = tree.descendants(j);
+        let Some((above, below)) = half.split_at_mut_checked(carried.start) else { return };
+        let Some(row) = above.last_mut() else { return };
+        let mut column = factor.data().get(carried.start * factor.stride() + j..).unwrap_or(&[]);
+        let mut rest = *row;
+        for below in below.iter().take(carried.len()) {
+            let Some(l) = column.first() else { return };
+            column = column.get(factor.stride()..).unwrap_or(&[]);
+            rest = [0, 1, 2, 3].map(|k| (-*l).mul_add(below[k], rest[k]));
+        }
+        *row = rest;
+    }
+    for (row, root) in half.iter_mut().zip(root_pivots) {
+        *row = row.map(|x| x * *root);
+        for (sum, x) in sums.iter_mut().zip(*row) {
+            *sum = [0, 1, 2, 3].map(|k| x.mul_add(row[k], sum[k]));
+        }
+    }
+    for (out, sum) in delassus.as_chunks_mut::<NARROW>().0.iter_mut().zip(sums) {
+        *out = sum;
+    }
 }
 
 /// Shows all constraints, in bands of so many rows at most.

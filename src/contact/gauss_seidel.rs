@@ -3,7 +3,7 @@
 use super::outcome::{natural_residual, residuals};
 use super::problem::project_to_disc;
 use super::reduced::Linear;
-use super::{Law, Outcome, Problem, Scratch, Solution, Solver, SolverStatus};
+use super::{Law, Outcome, Problem, Scratch, Solution, Solver, SolverStatus, Stop};
 use crate::scalar::Real;
 
 /// Projected Gauss–Seidel. Robust and cheap per sweep, slow in the end: for warm starts and as a fallback.
@@ -22,7 +22,13 @@ impl<T: Real> Default for GaussSeidel<T> {
 }
 
 impl<T: Real> Solver<T> for GaussSeidel<T> {
-    fn solve(&self, problem: &Problem<'_, T>, solution: Solution<'_, T>, scratch: &mut Scratch<'_, T>) -> Outcome<T> {
+    fn solve_until(
+        &self,
+        problem: &Problem<'_, T>,
+        solution: Solution<'_, T>,
+        scratch: &mut Scratch<'_, T>,
+        stop: Stop<'_>,
+    ) -> Outcome<T> {
         let Solution { impulses, velocity, modes } = solution;
         if !super::is_finite(problem, impulses) {
             return super::give_up(problem, impulses, velocity, modes);
@@ -30,6 +36,10 @@ impl<T: Real> Solver<T> for GaussSeidel<T> {
         let mut outcome = Outcome::default();
         problem.velocity(impulses, velocity);
         for _ in 0..self.max_sweeps {
+            if stop() {
+                outcome.status = SolverStatus::Stopped;
+                break;
+            }
             sweep(problem, impulses, velocity);
             outcome.sweeps += 1;
             if super::is_within(natural_residual(problem, impulses, velocity), impulses, self.tolerance) {

@@ -5,11 +5,13 @@
 
 mod admm;
 mod assembly;
+mod bounded;
 mod central_path;
 mod constraint;
 mod delassus;
 mod frame;
 mod gauss_seidel;
+mod held;
 mod newton;
 mod outcome;
 mod problem;
@@ -30,7 +32,7 @@ pub use gauss_seidel::GaussSeidel;
 pub use newton::Newton;
 pub use outcome::{Mode, Outcome, Residuals, SolverStatus, residuals};
 pub use problem::Problem;
-pub use solver::{ProblemDims, Scratch, Solution, Solver};
+pub use solver::{ProblemDims, Scratch, Solution, Solver, Stop};
 
 /// Whether T has the digits of `f64`.
 pub(crate) fn is_double<T: Real>() -> bool {

@@ -1,18 +1,20 @@
 //! Semismooth Newton on the active modes: the default.
 
 use super::gauss_seidel::sweep;
-use super::outcome::{is_exact, natural_residual, residuals};
+use super::held;
+use super::outcome::{absolute_residuals, is_exact, natural_residual};
 use super::reduced::{Linear, is_symmetric, number_unknowns, regularize, write_defect, write_symmetric, write_system};
 use super::smoothed;
-use super::{CentralPath, Mode, Outcome, Problem, Scratch, Solution, Solver, SolverStatus};
+use super::{CentralPath, Mode, Outcome, Problem, Residuals, Scratch, Solution, Solver, SolverStatus, Stop};
 use crate::linalg::{
     MatMut, MatRef, add_symmetric_product, cholesky_in_blocks, cholesky_solve_in_blocks, lu, lu_solve, padded,
 };
 use crate::scalar::Real;
 
 /// Newton's method on Alart and Curnier's function: one step after a few Gauss–Seidel sweeps, which is all that most
-/// problems take; then steps on the same function with its kinks rounded, ever less (two searches, each after some more
-/// sweeps); and for what is left the central path.
+/// problems take; then, where no contact slides, the quadratic program that limits and dry friction are; then steps on
+/// the same function with its kinks rounded, ever less (two searches, each after some more sweeps); and for what is left
+/// the central path.
 ///
 /// A small proximal term keeps the system regular where G is singular; steps are corrections of the exact residual, so
 /// it costs no accuracy. At most [`Newton::most_factorizations`].
@@ -58,6 +60,8 @@ const ENOUGH: f64 = 0.1;
 /// The width shrinks when the error is within this many of it, to the error or to this share.
 const NEAR: f64 = 5.0;
 const SHRINK: f64 = 0.1;
+/// Slopes of bounded impulses below this share of the tolerance count as none.
+const NOISE: f64 = 0.1;
 
 impl<T: Real> Default for Newton<T> {
     fn default() -> Self {
@@ -76,12 +80,18 @@ impl<T> Newton<T> {
     /// The bound on factorizations.
     pub const fn most_factorizations(&self) -> u16 {
         let first = if self.iterations > 0 { 1 } else { 0 };
-        first + 3 * self.iterations + self.path.max_iterations
+        2 * first + 3 * self.iterations + self.path.max_iterations
     }
 }
 
 impl<T: Real> Solver<T> for Newton<T> {
-    fn solve(&self, problem: &Problem<'_, T>, solution: Solution<'_, T>, scratch: &mut Scratch<'_, T>) -> Outcome<T> {
+    fn solve_until(
+        &self,
+        problem: &Problem<'_, T>,
+        solution: Solution<'_, T>,
+        scratch: &mut Scratch<'_, T>,
+        stop: Stop<'_>,
+    ) -> Outcome<T> {
         let Solution { impulses, velocity, modes } = solution;
         if !super::is_finite(problem, impulses) {
             return super::give_up(problem, impulses, velocity, modes);
@@ -93,10 +103,14 @@ impl<T: Real> Solver<T> for Newton<T> {
             scratch,
             best: None,
             outcome: Outcome::default(),
+            measured: Residuals::default(),
             stage: Stage::Leap,
+            stop,
+            stopped: false,
         };
         if search.rests_without_impulses() {
             search.velocity.copy_from_slice(problem.free_velocity);
+            search.measure();
             return search.finish(self.tolerance, modes);
         }
         let warm = search.exact_residual();
@@ -107,19 +121,23 @@ impl<T: Real> Solver<T> for Newton<T> {
             }
             solved = search.iterate(self, self.iterations.min(1));
         }
+        solved = solved || search.hold_contacts(self);
         for rounding in &ROUNDINGS {
             solved = solved || search.iterate_rounded(self, rounding);
         }
-        if !solved {
+        if !solved && !search.must_stop() {
             search.follow_path(self);
             solved = search.iterate(self, self.iterations);
         }
         if !solved {
             search.return_to_best();
+        }
+        if !solved && !search.stopped {
             search.sweep(LAST_SWEEPS);
+            search.problem.velocity(search.impulses, search.velocity);
         }
         if !solved {
-            search.problem.velocity(search.impulses, search.velocity);
+            search.measure();
         }
         search.finish(self.tolerance, modes)
     }
@@ -133,7 +151,12 @@ struct Search<'s, 'p, 'a, T> {
     /// Residual of `scratch.best`.
     best: Option<T>,
     outcome: Outcome<T>,
+    /// In units of impulse, at the impulses that were looked at last.
+    measured: Residuals<T>,
     stage: Stage,
+    stop: Stop<'s>,
+    /// What `stop` said last.
+    stopped: bool,
 }
 
 /// Half a unit in the last place of the largest free velocity, as an impulse: no solver gets below it.
@@ -170,7 +193,13 @@ impl<T: Real> Search<'_, '_, '_, T> {
     /// The residual of the impulses as they are, with their velocities computed anew.
     fn exact_residual(&mut self) -> T {
         self.problem.velocity(self.impulses, self.velocity);
-        natural_residual(self.problem, self.impulses, self.velocity)
+        self.measure();
+        self.measured.natural
+    }
+
+    /// All residuals of the impulses, whose velocities are known.
+    fn measure(&mut self) {
+        self.measured = absolute_residuals(self.problem, self.impulses, self.velocity);
     }
 
     fn is_within(&self, residual: T, tolerance: T) -> bool {
@@ -182,6 +211,12 @@ impl<T: Real> Search<'_, '_, '_, T> {
     fn is_close(&self, residual: T, tolerance: T) -> bool {
         let within = |tolerance: T| super::is_within(residual, self.impulses, tolerance);
         within(T::from_f64(CLOSE)) && !within(T::from_f64(NEARLY) * tolerance)
+    }
+
+    /// Asks whether to go on; not again once the answer was no.
+    fn must_stop(&mut self) -> bool {
+        self.stopped = self.stopped || (self.stop)();
+        self.stopped
     }
 
     fn sweep(&mut self, sweeps: u16) {
@@ -199,7 +234,7 @@ impl<T: Real> Search<'_, '_, '_, T> {
                 return true;
             }
             self.remember(residual);
-            if iteration == iterations || !self.take_step(self.proximal(settings, residual)) {
+            if iteration == iterations || self.must_stop() || !self.take_step(self.proximal(settings, residual)) {
                 break;
             }
             self.problem.velocity(self.impulses, self.velocity);
@@ -232,8 +267,33 @@ impl<T: Real> Search<'_, '_, '_, T> {
         if largest > T::ZERO { residual / largest } else { T::ONE }
     }
 
+    /// Limits and dry friction while every contact holds as it does at the best impulses so far; nothing where one slides.
+    /// True when the residual is within the tolerance.
+    fn hold_contacts(&mut self, settings: &Newton<T>) -> bool {
+        if self.must_stop() {
+            return false;
+        }
+        self.return_to_best();
+        let tolerance = T::from_f64(NOISE) * settings.tolerance * super::largest(self.impulses);
+        let terms = [tolerance, settings.proximal];
+        let Self { problem, impulses, velocity, scratch, .. } = self;
+        if !held::solve(problem, terms, (impulses, velocity), scratch) {
+            return false;
+        }
+        self.outcome.iterations += 1;
+        let residual = self.exact_residual();
+        if self.is_within(residual, settings.tolerance) {
+            return true;
+        }
+        self.remember(residual);
+        false
+    }
+
     /// Steps on the rounded laws, from the best impulses so far; true when the residual is within the tolerance.
     fn iterate_rounded(&mut self, settings: &Newton<T>, rounding: &Rounding) -> bool {
+        if self.must_stop() {
+            return false;
+        }
         self.stage = Stage::Rounded;
         self.return_to_best();
         self.sweep(rounding.sweeps);
@@ -247,7 +307,7 @@ impl<T: Real> Search<'_, '_, '_, T> {
             let widest = T::from_f64(0.5) * super::largest(self.impulses);
             let now = *width.get_or_insert(T::from_f64(rounding.width) * residual.min(widest));
             let proximal = self.proximal(settings, residual);
-            if iteration == settings.iterations {
+            if iteration == settings.iterations || iteration > 0 && self.must_stop() {
                 break;
             }
             let Some(before) = self.solve_rounded(now, proximal) else { break };
@@ -316,8 +376,12 @@ impl<T: Real> Search<'_, '_, '_, T> {
 
     /// Starts anew from a point near the central path.
     fn follow_path(&mut self, settings: &Newton<T>) {
-        let iterations =
-            settings.path.follow(self.problem, self.impulses, self.velocity, settings.tolerance, self.scratch);
+        let Self { problem, impulses, velocity, scratch, stop, stopped, .. } = self;
+        let mut ask = || {
+            *stopped = *stopped || stop();
+            *stopped
+        };
+        let iterations = settings.path.follow(problem, impulses, velocity, settings.tolerance, scratch, &mut ask);
         self.outcome.iterations += iterations;
         self.stage = Stage::Polish;
     }
@@ -380,16 +444,18 @@ impl<T: Real> Search<'_, '_, '_, T> {
         }
     }
 
-    /// Modes and residuals of the impulses, whose velocities are known.
+    /// Modes of the impulses, whose velocities and residuals are known.
     fn finish(mut self, tolerance: T, modes: &mut [Mode]) -> Outcome<T> {
         let Self { problem, impulses, velocity, scratch, .. } = &mut self;
         for ((mode, linear), constraint) in modes.iter_mut().zip(&mut *scratch.linear).zip(problem.constraints) {
             *linear = Linear::identify(constraint, problem.stiffness(constraint), impulses, velocity);
             *mode = linear.mode;
         }
-        self.outcome.residuals = residuals(problem, impulses, velocity);
+        self.outcome.residuals = self.measured.relative_to(super::largest(self.impulses));
         let residual = self.outcome.residuals.natural;
-        if residual <= tolerance || self.is_within(residual * super::largest(self.impulses), tolerance) {
+        if self.stopped {
+            self.outcome.status = SolverStatus::Stopped;
+        } else if residual <= tolerance || self.is_within(residual * super::largest(self.impulses), tolerance) {
             self.outcome.status = SolverStatus::Converged;
         }
         self.outcome

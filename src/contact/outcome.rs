@@ -26,6 +26,8 @@ pub enum SolverStatus {
     IterationLimit,
     /// A number of the problem is not finite; the impulses are zero.
     NotFinite,
+    /// It was told to stop; the best impulses found are given.
+    Stopped,
 }
 
 /// How far impulses are from solving the problem. All in units of impulse and relative to the largest one, except
@@ -57,7 +59,11 @@ pub struct Outcome<T> {
 
 /// Residuals of `impulses`, for which `velocity` is G λ + g. O(rows).
 pub fn residuals<T: Real>(problem: &Problem<'_, T>, impulses: &[T], velocity: &[T]) -> Residuals<T> {
-    let largest = super::largest(impulses);
+    absolute_residuals(problem, impulses, velocity).relative_to(super::largest(impulses))
+}
+
+/// The same in units of impulse, and of its square.
+pub(super) fn absolute_residuals<T: Real>(problem: &Problem<'_, T>, impulses: &[T], velocity: &[T]) -> Residuals<T> {
     let mut sum = Residuals::default();
     for constraint in problem.constraints {
         let rho = problem.stiffness(constraint);
@@ -73,7 +79,7 @@ pub fn residuals<T: Real>(problem: &Problem<'_, T>, impulses: &[T], velocity: &[
             }
         }
     }
-    sum.relative_to(largest)
+    sum
 }
 
 /// The natural-map residual alone, absolute; the solvers' measure of progress. O(rows).
@@ -113,11 +119,27 @@ fn worse<T: Real>(worst: T, error: T) -> T {
 }
 
 /// ‖λ − P(λ − ρ(σ + Γ(σ)))‖∞, Γ(σ) = (0, 0, μ ‖σ_T‖).
+///
+/// With z what is projected, z_N + μ ‖z_T‖ is where it goes along the cone. A light touch that slides fast makes that a
+/// small difference of large numbers, of which f32 would keep no digit; ‖z_T‖ − ρ ‖σ_T‖ is therefore a quotient.
 #[inline(always)]
 fn contact_error<T: Real>(lambda: Triple<T>, sigma: Triple<T>, friction: T, rho: T) -> T {
-    let normal = sigma[2] + friction * tangential_norm(&sigma);
-    let shifted = [lambda[0] - rho * sigma[0], lambda[1] - rho * sigma[1], lambda[2] - rho * normal];
-    distance(&lambda, &project_to_cone(shifted, friction))
+    let [x, y, normal] = [0, 1, 2].map(|k| lambda[k] - rho * sigma[k]);
+    let (tangent, slip) = (tangential_norm(&[x, y, normal]), rho * tangential_norm(&sigma));
+    let square =
+        lambda[0].mul_add(lambda[0] - (rho + rho) * sigma[0], lambda[1] * (lambda[1] - (rho + rho) * sigma[1]));
+    let gained = if tangent + slip > T::ZERO { square / (tangent + slip) } else { T::ZERO };
+    let along = friction.mul_add(gained, normal);
+    if along <= T::ZERO {
+        return distance(&lambda, &[T::ZERO; 3]);
+    }
+    let height = normal - friction * slip;
+    if tangent <= friction * height {
+        return distance(&lambda, &[x, y, height]);
+    }
+    let normal = along / (T::ONE + friction * friction);
+    let scale = friction * normal / tangent;
+    distance(&lambda, &[x * scale, y * scale, normal])
 }
 
 #[inline(always)]
@@ -150,7 +172,8 @@ impl<T: Real> Residuals<T> {
         self.complementarity = worse(self.complementarity, (rho * power).abs());
     }
 
-    fn relative_to(self, impulse: T) -> Self {
+    /// Over the largest impulse, or as they are if there is none.
+    pub(super) fn relative_to(self, impulse: T) -> Self {
         if impulse > T::ZERO {
             Self {
                 natural: self.natural / impulse,

@@ -13,6 +13,8 @@ use crate::spatial::{Force, Motion, Placement};
 /// Contacts whose rows are written together, and these rows: three vectors of f64; a Cortex-M7 has 32 registers in all.
 const GROUP: usize = if cfg!(target_arch = "arm") { 1 } else { 4 };
 const GROUP_ROWS: usize = 3 * GROUP;
+/// Columns in which the rows of one contact are written: a vector, of which one column stays as it is.
+const SINGLE: usize = if cfg!(target_arch = "arm") { 3 } else { 4 };
 
 /// Where the rows of one constraint go: columns of Jᵀ, nv rows of `stride` numbers.
 pub(super) struct Columns<'j, T> {
@@ -38,11 +40,12 @@ impl<T: Real> Columns<'_, T> {
             self.write_group::<GROUP_ROWS>(model, kinematics, (a, b), group);
         }
         for contact in groups.remainder() {
-            self.write_group::<3>(model, kinematics, (a, b), core::slice::from_ref(contact));
+            self.write_group::<SINGLE>(model, kinematics, (a, b), core::slice::from_ref(contact));
         }
     }
 
-    /// Each row is a unit force at its point, so an entry is the power of that on an axis: all rows of a group at once.
+    /// Each row is a unit force at its point, so an entry is the power of that on an axis: all rows of a group at once, in
+    /// `W` columns, of which one may be left over before the rows or after them.
     #[inline(always)]
     fn write_group<const W: usize>(
         &mut self,
@@ -52,19 +55,23 @@ impl<T: Real> Columns<'_, T> {
         contacts: &[Contact<T>],
     ) {
         let mut forces = [[T::ZERO; W]; 6];
-        for (contact, first) in contacts.iter().zip((0..W).step_by(3)) {
+        // The last of a matrix's columns have none after them.
+        let before = usize::from(self.first + W > self.stride);
+        for (contact, first) in contacts.iter().zip((before..W).step_by(3)) {
             let [x, y] = tangents(&contact.at.normal);
             for (k, axis) in [x, y, contact.at.normal].into_iter().enumerate() {
                 let force = Force::at_point(axis, &contact.at.position).to_array();
                 for (forces, number) in forces.iter_mut().zip(force) {
-                    forces[first + k] = number;
+                    if let Some(place) = forces.get_mut(first + k) {
+                        *place = number;
+                    }
                 }
             }
         }
         for (body, sign) in [(b, T::ONE), (a, -T::ONE)] {
             let Some(body) = model.body(body) else { continue };
             for run in model.tree.runs(body.v_range().end - 1) {
-                let mut at = run.start * self.stride + self.first;
+                let mut at = run.start * self.stride + self.first - before;
                 for axis in kinematics.axis.get(run).unwrap_or(&[]) {
                     let Some(entries) = self.jacobian.get_mut(at..).and_then(|rest| rest.first_chunk_mut::<W>()) else {
                         return;
@@ -81,7 +88,7 @@ impl<T: Real> Columns<'_, T> {
                 }
             }
         }
-        self.first += W;
+        self.first += 3 * contacts.len();
     }
 
     /// The rows of a closure: velocity of its second frame against its first, along the axes of the world.

@@ -1,5 +1,6 @@
 //! What all solvers share: the trait, the answer and the scratch memory.
 
+use super::bounded::Program;
 use super::{Mode, Outcome, Problem};
 use crate::linalg::padded;
 use crate::memory::carved;
@@ -8,8 +9,25 @@ use crate::scalar::Real;
 /// A method that finds the impulses of a [`Problem`], in bounded time.
 pub trait Solver<T: Real> {
     /// Improves `solution.impulses`, whatever they are on entry (a warm start, or zero), and sets the rest of it.
-    fn solve(&self, problem: &Problem<'_, T>, solution: Solution<'_, T>, scratch: &mut Scratch<'_, T>) -> Outcome<T>;
+    ///
+    /// Asks `stop` before each iteration; when that says true it ends at once, with the best impulses so far and
+    /// [`SolverStatus::Stopped`](super::SolverStatus::Stopped).
+    fn solve_until(
+        &self,
+        problem: &Problem<'_, T>,
+        solution: Solution<'_, T>,
+        scratch: &mut Scratch<'_, T>,
+        stop: Stop<'_>,
+    ) -> Outcome<T>;
+
+    /// The same, to the end.
+    fn solve(&self, problem: &Problem<'_, T>, solution: Solution<'_, T>, scratch: &mut Scratch<'_, T>) -> Outcome<T> {
+        self.solve_until(problem, solution, scratch, &mut || false)
+    }
 }
+
+/// Says whether to stop; it may look at a clock, which the solvers do not know.
+pub type Stop<'s> = &'s mut dyn FnMut() -> bool;
 
 /// The answer, as long as the problem at hand.
 #[derive(Debug)]
@@ -36,6 +54,11 @@ impl ProblemDims {
     pub const fn square(self) -> usize {
         self.rows * padded(self.rows)
     }
+
+    /// Constraints of one row that fit, if all contacts that fit are there: each of those has three.
+    pub(super) const fn bounded(self) -> usize {
+        self.constraints.saturating_sub(self.rows.saturating_sub(self.constraints) / 2)
+    }
 }
 
 carved! {
@@ -57,5 +80,7 @@ carved! {
         pub(super) slacks: [super::central_path::Slacks<T>; d.constraints],
         /// Linearized law of each constraint.
         pub(crate) linear: [super::reduced::Linear<T>; d.constraints],
+        /// Limits and dry friction while contacts hold.
+        pub(super) program: { Program(d) },
     }
 }

@@ -13,17 +13,46 @@ const TILE_COLS: usize = if cfg!(target_arch = "arm") { 4 } else { 12 };
 
 /// A = Uᵀ U in place, from the upper triangle; the rest is spoiled. O(n³ / 6).
 pub(crate) fn cholesky_in_blocks<T: Real>(mut a: MatMut<'_, T>) -> Result<(), NotPositiveDefinite> {
-    let (n, stride, cols) = (a.rows(), a.stride(), a.full_cols());
-    if !cols.is_multiple_of(PANEL) {
+    if !a.full_cols().is_multiple_of(PANEL) {
         return cholesky(a);
     }
-    let (m, whole) = (a.data_mut(), n / PANEL * PANEL);
+    let n = a.rows();
+    factor_rows(&mut a, n)
+}
+
+/// The first `count` rows of the factor of A, and what they leave of the rest: the upper triangle of its Schur
+/// complement. What stands below the diagonal is spoiled. O(count · n²).
+pub(crate) fn eliminate_in_blocks<T: Real>(mut a: MatMut<'_, T>, count: usize) -> Result<(), NotPositiveDefinite> {
+    let (n, stride, cols) = (a.rows(), a.stride(), a.full_cols());
+    debug_assert!(cols.is_multiple_of(PANEL) && count <= n);
+    factor_rows(&mut a, count)?;
+    let Some((above, left)) = a.data_mut().split_at_mut_checked(count * stride) else { return Ok(()) };
+    let mut first = count;
+    while first < n {
+        let Some(rows) = left.get_mut((first - count) * stride..) else { break };
+        if first.is_multiple_of(PANEL) && first + PANEL <= n {
+            subtract_above(above, rows, first, (stride, cols));
+            first += PANEL;
+        } else {
+            let aligned = first / PANEL * PANEL;
+            subtract_rows(rows, above, stride, aligned..cols, Column::new(above, first, stride).take(count));
+            first += 1;
+        }
+    }
+    Ok(())
+}
+
+/// Factors the first rows, over all columns.
+#[inline(always)]
+fn factor_rows<T: Real>(a: &mut MatMut<'_, T>, count: usize) -> Result<(), NotPositiveDefinite> {
+    let (n, stride, cols) = (a.rows(), a.stride(), a.full_cols());
+    let (m, whole) = (a.data_mut(), count / PANEL * PANEL);
     for first in (0..whole).step_by(PANEL) {
         let Some((above, panel)) = m.split_at_mut_checked(first * stride) else { break };
         subtract_above(above, panel, first, (stride, cols));
         factor_panel(panel, first, (stride, cols)).map_err(|k| NotPositiveDefinite { pivot: first + k })?;
     }
-    for i in whole..n {
+    for i in whole..count {
         let Some((above, row)) = m.split_at_mut_checked(i * stride) else { break };
         subtract_rows(row, above, stride, whole..cols, Column::new(above, i, stride).take(i));
         let row = row.get_mut(i..n).unwrap_or_default();
@@ -192,6 +221,38 @@ mod tests {
             (0..n).for_each(|i| x[i] = (0..n).map(|j| entry(i, j) * (j as f64).cos()).sum());
             cholesky_solve_in_blocks(MatRef::with_stride(&by_blocks, n, n, stride), &mut x[..n]);
             assert!((0..n).all(|i| (x[i] - (i as f64).cos()).abs() < TOLERANCE), "{n} rows");
+        }
+    }
+
+    #[test]
+    fn elimination_goes_on_to_the_bits_of_the_whole_factor() {
+        for n in 1..=MOST {
+            let stride = padded(n);
+            for count in 0..=n {
+                let mut whole = [f64::NAN; MOST * padded(MOST)];
+                for i in 0..n {
+                    (i..n).for_each(|j| whole[i * stride + j] = entry(i, j));
+                }
+                let mut parts = whole;
+                assert_eq!(cholesky(MatMut::with_stride(&mut whole, n, n, stride)), Ok(()));
+                assert_eq!(eliminate_in_blocks(MatMut::with_stride(&mut parts, n, n, stride), count), Ok(()));
+                let left = n - count;
+                let mut schur = [0.0; MOST * padded(MOST)];
+                for i in 0..left {
+                    let row = &parts[(count + i) * stride..][..n];
+                    schur[i * padded(left) + i..][..left - i].copy_from_slice(&row[count + i..]);
+                }
+                assert_eq!(cholesky(MatMut::with_stride(&mut schur, left, left, padded(left))), Ok(()));
+                for i in 0..n {
+                    let expected = &whole[i * stride + i..i * stride + n];
+                    let got = if i < count {
+                        &parts[i * stride + i..][..n - i]
+                    } else {
+                        &schur[(i - count) * padded(left) + i - count..][..n - i]
+                    };
+                    assert_eq!(expected, got, "{n} rows, {count} eliminated, row {i}");
+                }
+            }
         }
     }
 

@@ -20,7 +20,7 @@ mod triangular;
 mod whole_rows;
 
 pub use cholesky::{NotPositiveDefinite, cholesky, cholesky_solve, cholesky_solve_vector};
-pub(crate) use cholesky_blocks::{cholesky_in_blocks, cholesky_solve_in_blocks};
+pub(crate) use cholesky_blocks::{cholesky_in_blocks, cholesky_solve_in_blocks, eliminate_in_blocks};
 pub use ldlt::{SmallPivot, ldlt, ldlt_solve};
 pub(crate) use lu::partial_dot;
 pub use lu::{Singular, lu, lu_solve, lu_solve_matrix, lu_solve_transposed};

@@ -17,7 +17,7 @@ mod watch;
 mod workspace;
 
 use crate::collision;
-use crate::contact::{self, Situation, Solution, Solver};
+use crate::contact::{self, Situation, Solution, Solver, Stop};
 use crate::dynamics;
 use crate::linalg::tree;
 use crate::model::{Joint, Model};
@@ -77,7 +77,7 @@ pub fn step<T: Real, S: Solver<T>>(
     step_watched(model, (input, settings), next, work, &mut ())
 }
 
-/// The same, and `watch` is told which part of it has passed.
+/// The same, and `watch` is told which part of it has passed, and asked whether the solver may go on.
 pub fn step_watched<T: Real, S: Solver<T>>(
     model: Model<'_, T>,
     (input, settings): (&StepInput<'_, T>, &StepSettings<T, S>),
@@ -100,7 +100,7 @@ pub fn step_watched<T: Real, S: Solver<T>>(
         motors::apply(model, input, dt_s, work);
         predict_free_velocity(model, dt_s, work)?;
         watch.passed(Part::Dynamics);
-        hold_constraints(model, dt_s, settings, &mut report, work);
+        hold_constraints(model, dt_s, settings, &mut report, work, &mut || watch.time_is_up());
         watch.passed(Part::Contact);
         advance(model, dt_s, work)?;
     }
@@ -158,6 +158,7 @@ fn hold_constraints<T: Real, S: Solver<T>>(
     settings: &StepSettings<T, S>,
     report: &mut StepReport<T>,
     work: &mut Step<'_, T>,
+    stop: Stop<'_>,
 ) {
     let Step { dynamics, collision, assembly, scratch, warm, .. } = work;
     let contacts = collision.contacts();
@@ -177,7 +178,7 @@ fn hold_constraints<T: Real, S: Solver<T>>(
         velocity: &mut work.constraint_velocity[..problem.rows()],
         modes: &mut work.modes[..problem.constraints.len()],
     };
-    let outcome = settings.solver.solve(&problem, solution, scratch);
+    let outcome = settings.solver.solve_until(&problem, solution, scratch, stop);
     report.note_outcome(&outcome);
     warm.remember(&problem, outcome.status, &work.impulses[..problem.rows()]);
     assembly.velocity_change(model, dynamics, &work.impulses[..problem.rows()], work.change);

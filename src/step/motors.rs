@@ -12,11 +12,10 @@ use crate::spatial::Force;
 pub(super) fn apply<T: Real>(model: Model<'_, T>, input: &StepInput<'_, T>, dt_s: T, work: &mut Step<'_, T>) {
     measure_displacements(model, work);
     start_wrenches(input, work);
-    work.force.fill(T::ZERO);
-    work.lag.fill(T::ZERO);
-    work.implicit_inertia.fill(T::ZERO);
-    work.by_position.fill(T::ZERO);
-    work.by_velocity.fill(T::ZERO);
+    let forces = work.force.iter_mut().zip(&mut *work.lag).zip(&mut *work.implicit_inertia);
+    for (((force, lag), inertia), (x, v)) in forces.zip(work.by_position.iter_mut().zip(&mut *work.by_velocity)) {
+        (*force, *lag, *inertia, *x, *v) = (T::ZERO, T::ZERO, T::ZERO, T::ZERO, T::ZERO);
+    }
     work.by_control.fill(T::ZERO);
     for (k, actuator) in model.actuators.iter().enumerate() {
         let control = input.control.get(k).copied().unwrap_or(T::ZERO);
@@ -57,6 +56,13 @@ pub(super) fn apply<T: Real>(model: Model<'_, T>, input: &StepInput<'_, T>, dt_s
 /// Where each joint is, as its spring and its servo see it.
 fn measure_displacements<T: Real>(model: Model<'_, T>, work: &mut Step<'_, T>) {
     for body in model.bodies {
+        if let Joint::Revolute { .. } | Joint::Prismatic { .. } = body.joint {
+            let (from, to) = (usize::from(body.first_q), usize::from(body.first_v));
+            if let (Some(q), Some(out)) = (work.q.get(from), work.displacement.get_mut(to)) {
+                *out = *q;
+            }
+            continue;
+        }
         let sprung = model.dofs[body.v_range()].iter().any(|dof| dof.stiffness != T::ZERO);
         let (q, out) = (&work.q[body.q_range()], &mut work.displacement[body.v_range()]);
         match body.joint {

@@ -92,7 +92,12 @@ impl<T: Real> Warm<'_, T> {
 
     /// Gives each constraint the impulse that the same one had; zero if it is new. O(constraints): both are in order.
     pub(super) fn recall(&self, constraints: &[Constraint<T>], impulses: &mut [T]) {
-        let mut old = self.constraints[..self.count].iter().peekable();
+        let old = self.constraints.get(..self.count).unwrap_or(&[]);
+        if old.len() == constraints.len() && old.iter().zip(constraints).all(|(old, new)| old.source == new.source) {
+            // The same constraints have the same rows.
+            return copy_first(impulses, self.impulses, impulses.len());
+        }
+        let mut old = old.iter().peekable();
         for constraint in constraints {
             while old.next_if(|old| old.source < constraint.source).is_some() {}
             let target = &mut impulses[constraint.rows()];

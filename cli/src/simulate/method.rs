@@ -1,7 +1,7 @@
 //! The contact solvers, by name.
 
 use clap::ValueEnum;
-use saltus::contact::{Admm, GaussSeidel, Newton, Outcome, Problem, Scratch, Solution, Solver};
+use saltus::contact::{Admm, GaussSeidel, Newton, Outcome, Problem, Scratch, Solution, Solver, Stop};
 use serde::Serialize;
 
 /// What finds the contact impulses.
@@ -36,16 +36,17 @@ pub enum AnySolver {
 }
 
 impl Solver<f64> for AnySolver {
-    fn solve(
+    fn solve_until(
         &self,
         problem: &Problem<'_, f64>,
         solution: Solution<'_, f64>,
         scratch: &mut Scratch<'_, f64>,
+        stop: Stop<'_>,
     ) -> Outcome<f64> {
         match self {
-            Self::Newton(solver) => solver.solve(problem, solution, scratch),
-            Self::GaussSeidel(solver) => solver.solve(problem, solution, scratch),
-            Self::Admm(solver) => solver.solve(problem, solution, scratch),
+            Self::Newton(solver) => solver.solve_until(problem, solution, scratch, stop),
+            Self::GaussSeidel(solver) => solver.solve_until(problem, solution, scratch, stop),
+            Self::Admm(solver) => solver.solve_until(problem, solution, scratch, stop),
         }
     }
 }

@@ -94,7 +94,8 @@ impl Statuses {
     pub fn add(&mut self, status: SolverStatus) {
         match status {
             SolverStatus::Converged => self.converged += 1,
-            SolverStatus::IterationLimit => self.iteration_limit += 1,
+            // Nobody stops the solver of a simulation.
+            SolverStatus::IterationLimit | SolverStatus::Stopped => self.iteration_limit += 1,
             SolverStatus::NotFinite => self.not_finite += 1,
         }
     }

@@ -1,6 +1,6 @@
 //! Robots that are thrown about: simulators with memory of their own, and random controls.
 
-use saltus::contact::{Outcome, Problem, Scratch, Solution, Solver};
+use saltus::contact::{Outcome, Problem, Scratch, Solution, Solver, Stop};
 use saltus::memory::{Arena, Block};
 use saltus::model::{Model, OwnedModel, Range, STANDARD_GRAVITY};
 use saltus::scalar::Real;
@@ -104,11 +104,17 @@ pub struct Watched<S, F> {
 }
 
 impl<T: Real, S: Solver<T>, F: Fn(&Problem<'_, T>, &[T], &[T], &Outcome<T>)> Solver<T> for Watched<S, F> {
-    fn solve(&self, problem: &Problem<'_, T>, solution: Solution<'_, T>, scratch: &mut Scratch<'_, T>) -> Outcome<T> {
+    fn solve_until(
+        &self,
+        problem: &Problem<'_, T>,
+        solution: Solution<'_, T>,
+        scratch: &mut Scratch<'_, T>,
+        stop: Stop<'_>,
+    ) -> Outcome<T> {
         let warm = solution.impulses.to_vec();
         let Solution { impulses, velocity, modes } = solution;
         let answer = Solution { impulses: &mut *impulses, velocity, modes };
-        let outcome = self.solver.solve(problem, answer, scratch);
+        let outcome = self.solver.solve_until(problem, answer, scratch, stop);
         (self.seen)(problem, &warm, impulses, &outcome);
         outcome
     }
