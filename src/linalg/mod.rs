@@ -27,6 +27,8 @@ pub use matrix::{MatMut, MatRef, padded};
 pub use pivoted_cholesky::pivoted_cholesky;
 pub(crate) use product::write_gram_rows;
 pub use product::{add_a_b, add_a_bt, add_at_a_upper, add_at_b, add_at_b_upper};
-pub(crate) use row_product::{add_rows_a_b, add_symmetric_product, subtract_rows_at_b};
+pub(crate) use row_product::{
+    add_rows_a_b, add_symmetric_product, add_three_rows, exchange_rows, subtract_rows_at_b, three_rows,
+};
 pub use triangular::{solve_lower, solve_unit_lower, solve_upper};
 pub(crate) use whole_rows::{WIDEST, multiply_in_place, subtract_whole_rows, transpose, write_sparse_product};
