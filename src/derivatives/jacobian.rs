@@ -53,6 +53,8 @@ carved! {
         pub(super) term_scratch: [T; d.robot.nv],
         /// Of each body after the step.
         pub(super) velocity_after: [Motion<T>; d.robot.with_world()],
+        /// The axes of one chain, a row for each of their six numbers.
+        pub(super) axes: [T; 6 * padded(d.robot.nv)],
         /// V_λ × S of each axis after the step.
         pub(super) drift_after: [Motion<T>; d.robot.nv],
         /// On each body in its own frame: from outside, and of contacts with what stands still.

@@ -17,10 +17,9 @@ use super::jacobian::Softness;
 use super::system::proximal;
 use super::{Derivatives, Quality};
 use crate::contact::{Constraint, Law, Problem, Source};
-use crate::linalg::tree::{self, Tree};
 use crate::linalg::{
-    MatMut, MatRef, add_at_b, add_rows_a_b, add_three_rows, exchange_rows, lu, padded, solve_lower, solve_unit_lower,
-    subtract_rows_at_b, three_rows, transpose,
+    MatMut, MatRef, add_at_b, add_few_rows, add_rows_a_b, exchange_rows, lu, mix_three_rows, padded, solve_lower,
+    solve_unit_lower, subtract_rows_at_b, three_rows, transpose, tree,
 };
 use crate::memory::{copy, first, run, run_mut};
 use crate::model::Model;
@@ -136,20 +135,31 @@ fn add_springs<T: Real>(model: Model<'_, T>, work: &Step<'_, T>, out: &mut Deriv
             }
             continue;
         };
-        let [x, y, z] = three_rows(out.rows, row, wide).map(|row| run_mut(row, nv, nv));
+        let [x, y, z] = three_rows(out.rows, row, wide);
         let [a, b, c] = three_rows(out.left, 0, padded(nv));
+        // Zero in the padding, for whole vectors.
+        for row in [&mut *x, &mut *y, &mut *z] {
+            run_mut(row, 2 * nv, padded(2 * nv) - 2 * nv).fill(T::ZERO);
+        }
+        for row in [&mut *a, &mut *b, &mut *c] {
+            run_mut(row, nv, padded(nv) - nv).fill(T::ZERO);
+        }
+        let [x, y, z] = [x, y, z].map(|row| run_mut(row, nv, nv));
         let lines = jacobian.data().chunks_exact(jacobian.stride());
         let products = a.iter_mut().zip(&mut *b).zip(&mut *c);
-        for ((((line, x), y), z), ((a, b), c)) in lines.zip(&mut *x).zip(&mut *y).zip(&mut *z).zip(products) {
+        for ((((line, x), y), z), ((a, b), c)) in lines.zip(x).zip(y).zip(z).zip(products) {
             [*x, *y, *z] = triple(line, row);
             *a = spring[0][1].mul_add(*y, spring[0][0] * *x);
             *b = spring[1][1].mul_add(*y, spring[1][0] * *x);
             *c = spring[2][2] * *z;
         }
         for dof in model.tree.runs(last).flatten() {
+            let (line, j) = (run_mut(out.integration, dof * stride, stride), triple(jacobian.row(dof), row));
             // What is above the diagonal does not matter.
-            let line = run_mut(out.integration, dof * stride, padded(dof + 1).min(nv));
-            add_along(model.tree, last, line, triple(jacobian.row(dof), row), [&*a, &*b, &*c]);
+            for cols in model.tree.cover(last, padded(dof + 1)) {
+                let products = out.left.get(cols.start..).unwrap_or_default();
+                add_few_rows(run_mut(line, cols.start, cols.len()), &j, (products, padded(nv)));
+            }
         }
     }
 }
@@ -261,33 +271,18 @@ fn add_forces<T: Real>(model: Model<'_, T>, dt_s: T, work: &Step<'_, T>, out: &m
             }
             continue;
         };
-        let [x, y, z] = three_rows(out.rows, row, wide).map(|row| run_mut(row, 0, 2 * nv));
-        for ((x, y), z) in x.iter_mut().zip(&mut *y).zip(&mut *z) {
-            let change = [*x, *y, *z];
-            [*x, *y, *z] = spring.map(|k| k[2].mul_add(change[2], k[1].mul_add(change[1], k[0] * change[0])));
-        }
+        mix_three_rows(spring, three_rows(out.rows, row, wide).map(|row| run_mut(row, 0, padded(2 * nv))));
         for dof in model.tree.runs(last).flatten() {
+            let line = run_mut(out.velocity, dof * wide, wide);
             let j = triple(jacobian.row(dof), row).map(|j| j * rate);
-            for first in [0, nv] {
-                let changes = [&*x, &*y, &*z].map(|row| run(row, first, nv));
-                add_along(model.tree, last, run_mut(out.velocity, dof * wide + first, nv), j, changes);
+            // Along the chain for q and for v, or all at once.
+            let both = if cfg!(target_arch = "arm") { 2 } else { 1 };
+            for cols in model.tree.cover(last, padded(2 * nv)) {
+                for first in [cols.start, nv + cols.start].into_iter().take(both) {
+                    let changes = out.rows.get(row * wide + first..).unwrap_or_default();
+                    add_few_rows(run_mut(line, first, cols.len()), &j, (changes, wide));
+                }
             }
-        }
-    }
-}
-
-/// Adds Σ factor · row to `line` at the columns of a chain; all are gone through where vectors are wide, for the others are
-/// zero in the rows.
-#[inline(always)]
-fn add_along<T: Real>(tree: Tree<'_>, last: usize, line: &mut [T], factors: [T; 3], rows: [&[T]; 3]) {
-    if !cfg!(target_arch = "arm") {
-        let count = line.len();
-        return add_three_rows(line, factors, rows.map(|row| run(row, 0, count)));
-    }
-    for dofs in tree.runs(last) {
-        let count = dofs.end.min(line.len()).saturating_sub(dofs.start);
-        if count > 0 {
-            add_three_rows(run_mut(line, dofs.start, count), factors, rows.map(|row| run(row, dofs.start, count)));
         }
     }
 }

@@ -1,8 +1,7 @@
 //! Matrix products row by row: for few and wide rows, where tiles are seldom full.
 
-use super::rows::{Column, combined, subtract_rows};
+use super::rows::{Column, subtract_rows};
 use super::{MatMut, MatRef, partial_dot};
-use crate::memory::run_mut;
 use crate::scalar::Real;
 
 /// C += A B, one row of C at a time. O(rows · depth · columns).
@@ -24,38 +23,6 @@ pub(crate) fn subtract_rows_at_b<T: Real>(mut c: MatMut<'_, T>, a: MatRef<'_, T>
     for i in 0..a.cols() {
         let Some(row) = c.get_mut(i * stride..) else { return };
         subtract_rows(row, b.data(), b.stride(), 0..cols, Column::new(a.data(), i, a.stride()).take(a.rows()));
-    }
-}
-
-/// y += Σ factor · row.
-#[inline(always)]
-pub(crate) fn add_three_rows<T: Real>(y: &mut [T], [a, b, c]: [T; 3], [p, q, r]: [&[T]; 3]) {
-    let (fours, rest) = y.as_chunks_mut::<4>();
-    let ((p, p_rest), (q, q_rest), (r, r_rest)) = (p.as_chunks::<4>(), q.as_chunks::<4>(), r.as_chunks::<4>());
-    for (((y, p), q), r) in fours.iter_mut().zip(p).zip(q).zip(r) {
-        *y = combined(c, r, &combined(b, q, &combined(a, p, y)));
-    }
-    for (((y, p), q), r) in rest.iter_mut().zip(p_rest).zip(q_rest).zip(r_rest) {
-        *y = c.mul_add(*r, b.mul_add(*q, a.mul_add(*p, *y)));
-    }
-}
-
-/// Three rows from row `first` on, each as wide as `stride`.
-#[inline(always)]
-pub(crate) fn three_rows<T>(m: &mut [T], first: usize, stride: usize) -> [&mut [T]; 3] {
-    let mut rows = run_mut(m, first * stride, 3 * stride).chunks_exact_mut(stride.max(1));
-    core::array::from_fn(|_| rows.next().unwrap_or_default())
-}
-
-/// Exchanges two rows.
-pub(crate) fn exchange_rows<T>(m: &mut [T], stride: usize, (one, other): (usize, usize)) {
-    let (one, other) = (one.min(other), one.max(other));
-    if one == other {
-        return;
-    }
-    let Some((above, below)) = m.split_at_mut_checked(other * stride) else { return };
-    for (x, y) in run_mut(above, one * stride, stride).iter_mut().zip(below) {
-        core::mem::swap(x, y);
     }
 }
 
