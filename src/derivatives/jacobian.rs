@@ -166,11 +166,9 @@ impl<T: Real> Derivatives<'_, T> {
         for row in self.rows.chunks_exact_mut(stride).take(self.rank) {
             row[..written].fill(T::ZERO);
         }
-        if self.held || self.yields || part == Part::All {
-            let first = if self.held { 0 } else { 2 * model.nv() };
-            for row in self.velocity.chunks_exact_mut(stride) {
-                row[first..].fill(T::ZERO);
-            }
+        // Else the derivatives of the dynamics clear it.
+        if self.held {
+            self.velocity.fill(T::ZERO);
         }
     }
 
