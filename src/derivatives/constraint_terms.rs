@@ -17,6 +17,7 @@ use super::jacobian::{Entry, row_of};
 use crate::collision::Contact;
 use crate::contact::reduced::Linear;
 use crate::contact::{Constraint, Mode, Source};
+use crate::memory::run_mut;
 use crate::model::{BodyId, Closure, ClosureKind, Frame, Model};
 use crate::scalar::Real;
 use crate::spatial::vector::{column, cross, dot};
@@ -101,26 +102,21 @@ fn add_offset<T: Real>(
     own_gap: bool,
     out: &mut Derivatives<'_, T>,
 ) {
-    let (nv, n, range) = (model.nv(), linear.unknowns(&constraint.law), constraint.rows());
-    let jacobian = work.assembly.jacobian_transposed();
+    let (nv, jacobian) = (model.nv(), work.assembly.jacobian_transposed());
+    // Of the rows of a contact only the last one has a gap.
+    let row = constraint.rows().end - 1;
+    let equation = if linear.unknowns(&constraint.law) == 3 { 2 } else { 0 };
     // How the rotation between welded frames changes is not J exactly: the closure's own terms have it.
     let own_gap = own_gap || matches!(constraint.source, Source::Closure { row: 3.., .. });
     for (slopes, first) in work.assembly.offset_slopes().into_iter().zip([0, nv]) {
-        let slopes = &slopes[range.clone()];
-        if slopes.iter().all(|slope| *slope == T::ZERO) || own_gap && first == 0 {
+        let slope = slopes.get(row).map_or(T::ZERO, |slope| linear.stiffness * *slope);
+        if slope == T::ZERO || own_gap && first == 0 {
             continue;
         }
-        for dof in 0..nv {
-            let (mut change, mut equations) = ([T::ZERO; 3], [T::ZERO; 3]);
-            for ((change, j), slope) in change.iter_mut().zip(&jacobian.row(dof)[range.clone()]).zip(slopes) {
-                *change = *slope * *j;
-            }
-            linear.equations(&constraint.law, &change[..range.len()], &mut equations[..n]);
-            for i in 0..n {
-                if let Some(row) = out.row_of(linear, i) {
-                    row[first + dof] += equations[i];
-                }
-            }
+        let Some(changes) = out.row_of(linear, equation) else { continue };
+        let column = jacobian.data().chunks_exact(jacobian.stride()).filter_map(|line| line.get(row));
+        for (change, j) in run_mut(changes, first, nv).iter_mut().zip(column) {
+            *change = slope.mul_add(*j, *change);
         }
     }
 }

@@ -16,6 +16,8 @@ use super::frame_motion::FrameMotion;
 use crate::collision::Contact;
 use crate::contact::reduced::Linear;
 use crate::contact::{Constraint, Source, tangents};
+use crate::linalg::{add_few_rows, padded};
+use crate::memory::{first, run_mut};
 use crate::model::{BodyId, Model};
 use crate::scalar::Real;
 use crate::spatial::vector::{cross, dot, scale_add};
@@ -149,31 +151,45 @@ impl<T: Real<Plain = T>> Turning<T> {
 
     /// Z ← Z − Sᵀ T S / Δt along the chain of the body. O(depth²).
     pub fn finish(&self, model: Model<'_, T>, dt_s: T, work: &Step<'_, T>, out: &mut Derivatives<'_, T>) {
-        let (stride, axes) = (out.stride(), &*work.dynamics.kinematics.axis);
-        let Some(last) = model.body(self.body).map(|body| body.v_range().end - 1) else { return };
-        let columns = self.columns.map(|column| (column * (-T::ONE / dt_s)).to_array());
-        for row in model.tree.runs(last).flatten() {
-            // Sⱼᵀ T, then its products with the axes of the chain.
-            let axis = axes[row].to_array();
-            let left = columns.map(|column| six_dot(&axis, &column));
-            for run in model.tree.runs(last) {
-                let line = &mut out.velocity[row * stride..][run.clone()];
-                for (z, axis) in line.iter_mut().zip(&axes[run]) {
-                    *z += six_dot(&left, &axis.to_array());
+        let (wide, stride, axes) = (out.stride(), padded(model.nv()), &*work.dynamics.kinematics.axis);
+        let Some(last) = model.body(self.body).and_then(|body| body.v_range().last()) else { return };
+        if !cfg!(target_arch = "arm") {
+            out.axes.fill(T::ZERO);
+        }
+        for dof in model.tree.runs(last).flatten() {
+            let Some(axis) = axes.get(dof) else { return };
+            let numbers = axis.to_array();
+            for k in 0..6 {
+                if let Some(place) = out.axes.get_mut(k * stride + dof) {
+                    *place = numbers[k];
                 }
             }
         }
+        let turned = self.rows(-T::ONE / dt_s);
+        for row in model.tree.runs(last).flatten() {
+            // Sⱼᵀ T, then its products with the axes of the chain.
+            let Some(axis) = axes.get(row) else { return };
+            let mut left = [T::ZERO; LANES];
+            for (x, row) in axis.to_array().iter().zip(&turned) {
+                left = core::array::from_fn(|k| x.mul_add(row[k], left[k]));
+            }
+            let line = run_mut(out.velocity, row * wide, wide);
+            for cols in model.tree.cover(last, stride) {
+                let chain = out.axes.get(cols.start..).unwrap_or_default();
+                add_few_rows(run_mut(line, cols.start, cols.len()), &first::<T, 6>(&left), (chain, stride));
+            }
+        }
+    }
+
+    /// T times `scale` by rows, in whole vectors.
+    fn rows(&self, scale: T) -> [[T; LANES]; 6] {
+        let columns = self.columns.map(|column| column.to_array());
+        core::array::from_fn(|i| core::array::from_fn(|k| columns.get(k).map_or(T::ZERO, |column| column[i] * scale)))
     }
 }
 
-#[inline(always)]
-fn six_dot<T: Real>(a: &[T; 6], b: &[T; 6]) -> T {
-    let mut sums = [a[0] * b[0], a[1] * b[1]];
-    for k in [2, 4] {
-        sums = [a[k].mul_add(b[k], sums[0]), a[k + 1].mul_add(b[k + 1], sums[1])];
-    }
-    sums[0] + sums[1]
-}
+/// Six numbers, in whole vectors where those are wide.
+const LANES: usize = if cfg!(target_arch = "arm") { 6 } else { 8 };
 
 /// Where a contact measures velocities.
 struct Point<T> {

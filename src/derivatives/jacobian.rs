@@ -35,7 +35,11 @@ carved! {
         pub(super) linear: [Linear<T>; d.problem().constraints],
         /// Δσ + E Δλ = 0 where a constraint gives way: E.
         pub(super) softness: [Softness<T>; d.problem().constraints],
-        /// nv × nv: ∂(q ⊕ Δt v⁺) of products, M⁻¹ of the Jacobian.
+        /// Where all constraints give way: E⁻¹.
+        pub(super) springs: [Softness<T>; d.problem().constraints],
+        /// √(1/D) of the mass matrix with springs.
+        pub(super) root_pivots: [T; d.robot.nv],
+        /// nv × nv: ∂(q ⊕ Δt v⁺) of products, M⁻¹ of the Jacobian, or the factor of the mass matrix with springs.
         pub(super) integration: [T; d.robot.square()],
         /// Vectors of the products: one per degree of freedom, one per row.
         pub(super) along: [T; d.robot.nv],
@@ -49,6 +53,8 @@ carved! {
         pub(super) term_scratch: [T; d.robot.nv],
         /// Of each body after the step.
         pub(super) velocity_after: [Motion<T>; d.robot.with_world()],
+        /// The axes of one chain, a row for each of their six numbers.
+        pub(super) axes: [T; 6 * padded(d.robot.nv)],
         /// V_λ × S of each axis after the step.
         pub(super) drift_after: [Motion<T>; d.robot.nv],
         /// On each body in its own frame: from outside, and of contacts with what stands still.
@@ -63,6 +69,8 @@ carved! {
         pub(super) symmetric: (bool),
         /// Whether the constraints alone determine v⁺: Z is zero then.
         pub(super) held: (bool),
+        /// Whether constraints are springs in the mass matrix.
+        pub(super) yields: (bool),
         /// Whether a constraint bounces: R then has columns of v.
         pub(super) bounces: (bool),
         columns: (usize),
@@ -139,25 +147,28 @@ impl<T: Real> Derivatives<'_, T> {
         check_length("derivatives' rows", work.impulses.len() * columns, self.rows.len())
     }
 
-    /// Clears what is summed into; of `part` alone.
-    pub(super) fn start(&mut self, model: Model<'_, T>, work: &Step<'_, T>, part: Part) {
+    /// Takes the columns of a model.
+    pub(super) fn fit(&mut self, model: Model<'_, T>) {
         self.controls = model.nu();
         self.columns = 2 * model.nv() + model.nu();
+    }
+
+    /// Clears what is summed into; of `part` alone.
+    pub(super) fn start(&mut self, model: Model<'_, T>, work: &Step<'_, T>, part: Part) {
         self.bounces = work.assembly.offset_slopes()[1].iter().any(|slope| *slope != T::ZERO);
         let stride = self.stride();
         let written = match part {
             Part::All => stride,
-            Part::State if self.bounces => 2 * model.nv(),
+            // Where constraints are springs, J stands in the columns of v already.
+            Part::State if self.bounces && !self.yields => 2 * model.nv(),
             Part::State => model.nv(),
         };
         for row in self.rows.chunks_exact_mut(stride).take(self.rank) {
             row[..written].fill(T::ZERO);
         }
-        if self.held || part == Part::All {
-            let first = if self.held { 0 } else { 2 * model.nv() };
-            for row in self.velocity.chunks_exact_mut(stride) {
-                row[first..].fill(T::ZERO);
-            }
+        // Else the derivatives of the dynamics clear it.
+        if self.held {
+            self.velocity.fill(T::ZERO);
         }
     }
 

@@ -108,17 +108,21 @@ struct FrictionPoint<T> {
 impl<T: Real> FrictionPoint<T> {
     /// The point with λ_T − ρ σ_T = z.
     fn new(z: [T; 2], radius: T, rho: T, kappa: T) -> Self {
-        /// Newton's steps on a concave function from its left: each stays left of the root, and they soon square the error.
+        /// Newton's steps on a concave function from its left: each stays left of the root, and they soon square the error;
+        /// three or four lead to rounding, far out some more.
         const STEPS: usize = 12;
         let radius = radius.max(T::EPSILON * T::EPSILON);
         let length = (z[0] * z[0] + z[1] * z[1]).sqrt();
         let quarter = T::from_f64(0.25);
-        let c = kappa / radius;
+        let (c, rounding) = (kappa / radius, T::from_f64(4.0) * T::EPSILON);
         let psi = |s: T| T::from_f64(0.5) * c + (quarter * c * c + s * s).sqrt();
         let mut s = ((length - radius) / rho).max(T::ZERO);
         for _ in 0..STEPS {
             let (p, root) = (psi(s), (quarter * c * c + s * s).sqrt());
             let value = radius * s / p + rho * s - length;
+            if value.abs() <= rounding * length {
+                break;
+            }
             let slope = radius / p * (T::ONE - s * s / (p * root)) + rho;
             s = (s - value / slope).max(T::ZERO);
         }

@@ -20,6 +20,7 @@ mod quality;
 mod response;
 mod system;
 mod trajectory;
+mod yielding;
 
 use crate::dynamics;
 use crate::linalg::{MatMut, tree};
@@ -84,6 +85,8 @@ pub fn differentiate<T: Real<Plain = T>, S>(
     if out.held {
         system::follow_constraints(work, out);
         finish(model, work, out);
+    } else if out.yields {
+        yielding::write(model, dt_s, work, out);
     } else if response::applies(out) {
         response::write(model, dt_s, work, out);
     } else {
@@ -106,12 +109,13 @@ fn write_terms<T: Real<Plain = T>, S>(
     work: &mut Step<'_, T>,
     out: &mut Derivatives<'_, T>,
 ) -> Result<Quality<T>, StepError> {
-    let quality = system::factorize(settings, work, out);
-    let part = if response::applies(out) { part } else { Part::All };
+    out.fit(model);
+    let quality = system::factorize(model, (settings, part), work, out);
+    let part = if out.yields || response::applies(out) { part } else { Part::All };
     out.start(model, work, part);
     if !out.held {
         differentiate_dynamics(model, input, settings.dt_s, work, out)?;
-        if part == Part::All {
+        if part == Part::All || out.yields {
             motor_terms::subtract_controls(model, work, out);
         }
     }

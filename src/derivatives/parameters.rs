@@ -2,6 +2,7 @@
 
 use nalgebra::Vector3;
 
+use super::jacobian::Part;
 use super::{Derivatives, Quality, accelerate, flight_terms, kinds, parameter_terms, products, system};
 use crate::dynamics;
 use crate::input::check_length;
@@ -109,7 +110,7 @@ pub fn differentiate_parameters<T: Real<Plain = T>, S>(
     check_length("slopes' columns", parameters.len(), slopes.cols())?;
     parameters.iter().try_for_each(|parameter| parameter_terms::check(model, *parameter))?;
     kinds::choose(&settings.gradient, work, out);
-    let mut quality = system::factorize(settings, work, out);
+    let mut quality = system::factorize(model, (settings, Part::All), work, out);
     quality.gap_margin = work.assembly.gap_margin();
     system::write_sides(work, out);
     prepare(model, input, settings.dt_s, work)?;

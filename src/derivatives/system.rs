@@ -4,13 +4,15 @@
 //! where E = L_A⁻¹ B Wᵀ and F = U_A⁻ᵀ Cᵀ Wᵀ have one row per pivot. Where nothing slides, A is a part of G and
 //! symmetric: then E = F, and rows that only repeat others, as of four points under a foot, fall away.
 
-use super::{Derivatives, Quality, kinds};
+use super::jacobian::Part;
+use super::{Derivatives, Quality, kinds, yielding};
 use crate::contact::reduced::{self, number_unknowns};
 use crate::contact::{Law, Mode, is_double};
 use crate::linalg::{
     MatMut, MatRef, add_rows_a_b, lu, padded, partial_dot, pivoted_cholesky, solve_lower, solve_unit_lower,
     solve_upper, subtract_rows_at_b,
 };
+use crate::model::Model;
 use crate::scalar::Real;
 use crate::step::{Gradient, Step, StepSettings};
 
@@ -23,13 +25,14 @@ fn independence<T: Real>() -> T {
 }
 
 /// What keeps the system regular when points slide: far below what it is added to, far above round-off.
-fn proximal<T: Real>() -> T {
+pub(super) fn proximal<T: Real>() -> T {
     T::EPSILON * T::from_f64(1e4)
 }
 
 /// Numbers the unknowns, factors A into the solver's scratch memory, and writes E and F. O(unknowns³ + unknowns² · nv).
-pub(super) fn factorize<T: Real, S>(
-    settings: &StepSettings<T, S>,
+pub(super) fn factorize<T: Real<Plain = T>, S>(
+    model: Model<'_, T>,
+    (settings, part): (&StepSettings<T, S>, Part),
     work: &mut Step<'_, T>,
     out: &mut Derivatives<'_, T>,
 ) -> Quality<T> {
@@ -39,10 +42,14 @@ pub(super) fn factorize<T: Real, S>(
     let slides = |(l, c): (&reduced::Linear<T>, &crate::contact::Constraint<T>)| {
         matches!(c.law, Law::Contact { .. }) && l.mode == Mode::Slide
     };
-    let general =
-        matches!(settings.gradient, Gradient::Relaxed { .. }) || out.linear.iter().zip(constraints).any(slides);
-    out.symmetric = !general;
-    if general {
+    let relaxed = matches!(settings.gradient, Gradient::Relaxed { .. });
+    out.symmetric = !(relaxed || out.linear.iter().zip(constraints).any(slides));
+    out.yields = relaxed && part == Part::State && yielding::factorize(model, settings, work, out, &mut quality);
+    if out.yields {
+        out.held = false;
+        return quality;
+    }
+    if !out.symmetric {
         factorize_general(work, out, &mut quality);
     } else {
         factorize_symmetric(work, out, &mut quality);

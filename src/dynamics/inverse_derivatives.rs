@@ -98,12 +98,12 @@ pub(crate) fn inverse_derivatives_prepared<T: Real>(
     Ok(())
 }
 
-/// The first 2nv columns of `out`, from accelerations, forces and composite inertias that are already there.
+/// The first 2nv columns of `out`, and zero in the others, from accelerations, forces and composite inertias that are already there.
 pub(super) fn write_derivatives<T: Real>(model: Model<'_, T>, out: &mut MatMut<'_, T>, work: &mut Dynamics<'_, T>) {
     prepare_columns(model, work);
-    for dof in 0..model.nv() {
-        out.row_mut(dof)[..2 * model.nv()].fill(T::ZERO);
-    }
+    // All at once, padding included: row by row the short loops cost more than what they fill.
+    let whole = model.nv() * out.stride();
+    out.data_mut().iter_mut().take(whole).for_each(|x| *x = T::ZERO);
     for (index, body) in model.indexed_bodies().rev() {
         let parent = body.parent.index();
         for dof in body.v_range() {

@@ -53,6 +53,16 @@ impl<'m> Tree<'m> {
         Runs { links: self.0, next }
     }
 
+    /// Ranges of the first `wide` columns that cover the chain of `dof`, for sums over rows that are zero elsewhere: all
+    /// columns at once where vectors are wide, the chain alone on a Cortex-M7.
+    #[inline(always)]
+    pub(crate) fn cover(&self, dof: usize, wide: usize) -> impl Iterator<Item = Range<usize>> {
+        let narrow = cfg!(target_arch = "arm");
+        let whole = (!narrow).then_some(0..wide);
+        let runs = narrow.then(|| self.runs(dof)).into_iter().flatten();
+        whole.into_iter().chain(runs.map(move |run| run.start..run.end.min(wide)))
+    }
+
     /// What a floating base carries: the rest of a tree whose first six degrees of freedom are one chain without
     /// branches. None if it carries nothing.
     #[inline(always)]

@@ -130,6 +130,34 @@ fn subtract_band<T: Real, const W: usize>(c: &mut MatMut<'_, T>, a: MatRef<'_, T
     }
 }
 
+/// line += Σ factor · row, for rows that start every `stride` numbers, in their order. O(N · columns).
+#[inline(always)]
+pub(crate) fn add_few_rows<T: Real, const N: usize>(line: &mut [T], factors: &[T; N], (rows, stride): (&[T], usize)) {
+    let (end, mut first) = (line.len(), 0);
+    while first < end {
+        let width = next_width(end - first);
+        with_width!(width, W, add_few::<T, N, W>(line, factors, (rows, stride), first));
+        first += width;
+    }
+}
+
+#[inline(never)] // Else all widths share the registers of one function.
+fn add_few<T: Real, const N: usize, const W: usize>(
+    line: &mut [T],
+    factors: &[T; N],
+    (rows, stride): (&[T], usize),
+    first: usize,
+) {
+    let Some(out) = chunk_mut::<T, W>(line, first) else { return };
+    let (mut sums, mut at) = (*out, first);
+    for factor in factors {
+        let Some(row) = chunk::<T, W>(rows, at) else { return };
+        at += stride;
+        add_scaled(*factor, row, &mut sums);
+    }
+    *out = sums;
+}
+
 /// sums += factor · line.
 #[inline(always)]
 fn add_scaled<T: Real, const W: usize>(factor: T, line: &[T; W], sums: &mut [T; W]) {
@@ -235,6 +263,19 @@ mod tests {
                 assert_entries(z.view(), |i, j| {
                     2.0 * product(a.view(), before.view(), i, j) - product(f.view(), s.view(), i, j)
                 });
+            }
+        }
+    }
+
+    #[test]
+    fn a_few_rows_are_added_in_their_shares() {
+        for cols in COLUMNS {
+            let (rows, before) = (Whole::new(3, cols, 1), Whole::new(1, cols, 2));
+            let (mut line, factors) = (before.data.clone(), [2.0, -1.0, 3.0]);
+            add_few_rows(&mut line[..cols], &factors, (&rows.data, padded(cols)));
+            for j in 0..cols {
+                let sum: f64 = (0..3).map(|k| factors[k] * rows.view()[(k, j)]).sum();
+                assert_eq!(line[j], before.data[j] + sum, "{cols} columns, at {j}");
             }
         }
     }
