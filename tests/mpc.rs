@@ -5,6 +5,7 @@ mod linear_quadratic;
 use std::cell::Cell;
 
 use nalgebra::Vector3;
+use saltus::contact::GaussSeidel;
 use saltus::derivatives::Gradient;
 use saltus::kinematics::Target;
 use saltus::memory::{Arena, Block};
@@ -238,6 +239,45 @@ fn a_deadline_at_any_moment_ends_the_solve_within_one_node_and_leaves_a_whole_pl
     println!("{looks} looks at the clock, {} plans", plans.len());
     assert_eq!(plans.len(), 5);
     assert_eq!(plans.last(), Some(&last));
+}
+
+#[test]
+fn a_deadline_ends_a_contact_problem_between_its_iterations() {
+    /// Of one contact problem: more than all other looks at the clock in a solve.
+    const SWEEPS: u16 = 1000;
+    let owned = robot("go1");
+    let model = owned.model();
+    let rest = model.find_keyframe("rest").unwrap();
+    let terms = [Term::new(Residual::Posture { dofs: Dofs::ALL, reference: rest.q }, 1.0)];
+    let dims = MpcDims::new(StepDims::of(model, 8), 2, 1);
+    let defaults = MpcSettings::default();
+    let settings = MpcSettings {
+        step: StepSettings {
+            solver: GaussSeidel { tolerance: 0.0, max_sweeps: SWEEPS },
+            dt_s: defaults.step.dt_s,
+            substeps: 1,
+            contact_margin_m: defaults.step.contact_margin_m,
+            max_turn_rad: defaults.step.max_turn_rad,
+            stabilization: defaults.step.stabilization,
+            gradient: defaults.step.gradient,
+        },
+        spacing: defaults.spacing,
+        start: defaults.start,
+        max_iterations: 1,
+        trials: 1,
+        keep: defaults.keep,
+        tolerance: defaults.tolerance,
+        regularization: defaults.regularization,
+        bound_iterations: defaults.bound_iterations,
+    };
+    let mut memory = vec![Block::EMPTY; Mpc::<f64>::blocks(dims)];
+    let mut mpc = Mpc::new(model, settings, dims, &mut Arena::new(&mut memory)).unwrap();
+    let deadline = u64::from(SWEEPS) / 2;
+    let clock = Counting(Cell::new(0));
+    let budget = Budget { clock: &clock, deadline: Nanos(deadline) };
+    let report = mpc.solve(&Task::new(&terms), measured(rest.q, rest.v), budget).unwrap();
+    assert_eq!(report.status, Status::DeadlineReached);
+    assert!(clock.0.get() <= deadline + LOOKS_PER_NODE, "{} looks at the clock", clock.0.get());
 }
 
 #[test]

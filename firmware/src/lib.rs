@@ -4,6 +4,7 @@
 
 pub mod board;
 pub mod control;
+mod copy;
 mod log;
 pub mod once;
 pub mod panic;

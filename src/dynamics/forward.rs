@@ -3,6 +3,7 @@
 use super::{Dynamics, DynamicsError, bias, check_external, check_workspace, factorize, mass_matrix, velocity_force};
 use crate::input::check_length;
 use crate::linalg::tree;
+use crate::memory::Values;
 use crate::model::Model;
 use crate::scalar::Real;
 use crate::spatial::{Force, Motion};
@@ -23,8 +24,8 @@ pub fn forward<T: Real>(
     check_length("acceleration", model.nv(), acceleration.len())?;
     check_external(&model, external)?;
     for index in 1..=model.bodies.len() {
-        work.scratch.articulated[index] = work.inertia[index].into();
-        work.force[index] = velocity_force(work, index, external);
+        work.scratch.articulated.set(index, work.inertia.at(index).into());
+        work.force.set(index, velocity_force(work, index, external));
     }
     eliminate_joints(model, torque, work)?;
     accelerate_joints(model, acceleration, work);
@@ -39,27 +40,28 @@ fn eliminate_joints<T: Real>(
 ) -> Result<(), DynamicsError> {
     let Dynamics { kinematics, force, scratch, .. } = work;
     for (index, body) in model.indexed_bodies().rev() {
-        let mut inertia = scratch.articulated[index];
-        let mut bias_force = force[index];
+        let mut inertia = scratch.articulated.at(index);
+        let mut bias_force = force.at(index);
         for dof in body.v_range().rev() {
-            let axis = &kinematics.axis[dof];
-            let u = inertia.multiply(axis);
-            let axis_inertia = axis.dot(&u) + model.dofs[dof].armature;
+            let axis = kinematics.axis.at(dof);
+            let u = inertia.multiply(&axis);
+            let axis_inertia = axis.dot(&u) + model.dofs.at(dof).armature;
             if !(axis_inertia > T::ZERO && axis_inertia.is_finite()) {
                 return Err(DynamicsError::SingularMassMatrix { dof });
             }
             let inverse = T::ONE / axis_inertia;
-            let remaining = torque[dof] - axis.dot(&bias_force);
+            let remaining = torque.at(dof) - axis.dot(&bias_force);
             inertia.eliminate(&u, inverse);
             bias_force = u.scale_add(remaining * inverse, &bias_force);
-            scratch.articulated_axis[dof] = u;
-            scratch.inverse_axis_inertia[dof] = inverse;
-            scratch.axis_force[dof] = remaining;
+            scratch.articulated_axis.set(dof, u);
+            scratch.inverse_axis_inertia.set(dof, inverse);
+            scratch.axis_force.set(dof, remaining);
         }
         let parent = body.parent.index();
         if parent > 0 {
-            force[parent] += bias_force + inertia.multiply(&kinematics.bias[index]);
-            scratch.articulated[parent].add(&inertia);
+            let handed = bias_force + inertia.multiply(&kinematics.bias.at(index));
+            force.change(parent, |force| *force += handed);
+            scratch.articulated.change(parent, |carried| carried.add(&inertia));
         }
     }
     Ok(())
@@ -67,16 +69,17 @@ fn eliminate_joints<T: Real>(
 
 /// From the root: accelerations, now that the parent's is known.
 fn accelerate_joints<T: Real>(model: Model<'_, T>, acceleration: &mut [T], work: &mut Dynamics<'_, T>) {
-    work.acceleration[0] = Motion { linear: -model.gravity, ..Motion::ZERO };
+    work.acceleration.set(0, Motion { linear: -model.gravity, ..Motion::ZERO });
     for (index, body) in model.indexed_bodies() {
-        let mut a = work.acceleration[body.parent.index()] + work.kinematics.bias[index];
+        let mut a = work.acceleration.at(body.parent.index()) + work.kinematics.bias.at(index);
         for dof in body.v_range() {
             let scratch = &work.scratch;
-            let free = scratch.axis_force[dof] - a.dot(&scratch.articulated_axis[dof]);
-            acceleration[dof] = free * scratch.inverse_axis_inertia[dof];
-            a = work.kinematics.axis[dof].scale_add(acceleration[dof], &a);
+            let free = scratch.axis_force.at(dof) - a.dot(&scratch.articulated_axis.at(dof));
+            let along = free * scratch.inverse_axis_inertia.at(dof);
+            acceleration.set(dof, along);
+            a = work.kinematics.axis.at(dof).scale_add(along, &a);
         }
-        work.acceleration[index] = a;
+        work.acceleration.set(index, a);
     }
 }
 

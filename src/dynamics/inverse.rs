@@ -1,7 +1,8 @@
 //! Inverse dynamics by the recursive Newton–Euler algorithm.
 
-use super::{Dynamics, check_external, check_workspace, velocity_force};
+use super::{Dynamics, check_external, check_workspace};
 use crate::input::{InputError, check_length};
+use crate::memory::Values;
 use crate::model::Model;
 use crate::scalar::Real;
 use crate::spatial::{Force, Motion};
@@ -20,10 +21,10 @@ pub fn inverse<T: Real>(
     check_length("acceleration", model.nv(), acceleration.len())?;
     check_length("torque", model.nv(), torque.len())?;
     check_external(&model, external)?;
-    accelerate_bodies(model, |dof| acceleration[dof], external, work);
+    accelerate_bodies(model, |dof| acceleration.at(dof), external, work);
     project_forces(model, torque, work);
-    for (dof, tau) in torque.iter_mut().enumerate() {
-        *tau = model.dofs[dof].armature.mul_add(acceleration[dof], *tau);
+    for ((tau, dof), acceleration) in torque.iter_mut().zip(model.dofs).zip(acceleration) {
+        *tau = dof.armature.mul_add(*acceleration, *tau);
     }
     Ok(())
 }
@@ -53,8 +54,8 @@ pub fn gravity_force<T: Real>(
     check_length("torque", model.nv(), torque.len())?;
     let lift = Motion { linear: -model.gravity, ..Motion::ZERO };
     work.acceleration.fill(lift);
-    for index in 1..=model.bodies.len() {
-        work.force[index] = work.inertia[index] * lift;
+    for (force, inertia) in work.force.iter_mut().zip(&*work.inertia) {
+        *force = *inertia * lift;
     }
     project_forces(model, torque, work);
     Ok(())
@@ -67,24 +68,30 @@ pub(super) fn accelerate_bodies<T: Real>(
     external: &[Force<T>],
     work: &mut Dynamics<'_, T>,
 ) {
-    work.acceleration[0] = Motion { linear: -model.gravity, ..Motion::ZERO };
+    let Dynamics { kinematics, inertia, momentum, acceleration: accelerations, force: forces, .. } = work;
+    accelerations.set(0, Motion { linear: -model.gravity, ..Motion::ZERO });
     for (index, body) in model.indexed_bodies() {
-        let mut a = work.acceleration[body.parent.index()] + work.kinematics.bias[index];
+        let mut a = accelerations.at(body.parent.index()) + kinematics.bias.at(index);
         for dof in body.v_range() {
-            a = work.kinematics.axis[dof].scale_add(acceleration(dof), &a);
+            a = kinematics.axis.at(dof).scale_add(acceleration(dof), &a);
         }
-        work.acceleration[index] = a;
-        work.force[index] = work.inertia[index] * a + velocity_force(work, index, external);
+        accelerations.set(index, a);
+        let (Some(inertia), Some(momentum)) = (inertia.get(index), momentum.get(index)) else { continue };
+        let mut force = *inertia * a + kinematics.velocity.at(index).cross_force(momentum);
+        if let Some(external) = external.get(index - 1) {
+            force -= kinematics.placement.at(index).act_force(external);
+        }
+        forces.set(index, force);
     }
 }
 
 /// To the root: joint force of each axis, then the force is handed to the parent.
 fn project_forces<T: Real>(model: Model<'_, T>, torque: &mut [T], work: &mut Dynamics<'_, T>) {
     for (index, body) in model.indexed_bodies().rev() {
-        let force = work.force[index];
+        let force = work.force.at(index);
         for dof in body.v_range() {
-            torque[dof] = work.kinematics.axis[dof].dot(&force);
+            torque.set(dof, work.kinematics.axis.at(dof).dot(&force));
         }
-        work.force[body.parent.index()] += force;
+        work.force.change(body.parent.index(), |parent| *parent += force);
     }
 }

@@ -5,6 +5,7 @@ use nalgebra::Matrix3;
 use super::{Dynamics, DynamicsError, check_workspace};
 use crate::input::{InputError, check_length};
 use crate::linalg::{MatMut, MatRef, tree};
+use crate::memory::{Values, copy, run_mut, within, within_mut};
 use crate::model::{BodyId, Dims, Joint, Model};
 use crate::scalar::Real;
 use crate::spatial::Force;
@@ -17,28 +18,31 @@ use crate::spatial::vector::multiply_transposed;
 pub fn mass_matrix<T: Real>(model: Model<'_, T>, work: &mut Dynamics<'_, T>) -> Result<(), InputError> {
     check_workspace(&model, work)?;
     let stride = model.dims().stride();
-    work.composite.copy_from_slice(work.inertia);
+    copy(work.composite, work.inertia);
     let base = model.bodies.first().filter(|body| body.joint == Joint::FreeFlyer && body.parent == BodyId::WORLD);
     let base = base.and_then(|_| work.kinematics.placement.get(1)).map(|placement| placement.rotation);
     for (index, body) in model.indexed_bodies().rev() {
-        let composite = work.composite[index];
-        work.composite[body.parent.index()] += composite;
+        let composite = work.composite.at(index);
+        work.composite.change(body.parent.index(), |parent| *parent += composite);
         for dof in body.v_range() {
-            let momentum = composite * work.kinematics.axis[dof];
-            work.unit_momentum[dof] = momentum;
-            let row = &mut work.mass_matrix[dof * stride..][..dof + 1];
+            let momentum = composite * work.kinematics.axis.at(dof);
+            work.unit_momentum.set(dof, momentum);
+            let row = run_mut(work.mass_matrix, dof * stride, dof + 1);
             let (from, mut root) = (if base.is_some() && dof >= BASE { BASE } else { 0 }, dof);
             for run in model.tree.runs(dof) {
                 root = run.start;
                 let run = root.max(from)..run.end;
-                for (entry, axis) in row[run.clone()].iter_mut().zip(&work.kinematics.axis[run]) {
+                let axes = within(work.kinematics.axis, run.clone());
+                for (entry, axis) in within_mut(row, run).iter_mut().zip(axes) {
                     *entry = axis.dot(&momentum);
                 }
             }
             if let (Some(base), Some(entries), true) = (&base, row.first_chunk_mut::<BASE>(), root < from) {
                 *entries = along_base(base, &momentum);
             }
-            row[dof] += model.dofs[dof].armature;
+            if let (Some(entry), Some(dof)) = (row.last_mut(), model.dofs.get(dof)) {
+                *entry += dof.armature;
+            }
         }
     }
     Ok(())
@@ -71,10 +75,10 @@ pub fn factorize_with<T: Real>(
     if !added.is_empty() {
         check_length("added inertia", model.nv(), added.len())?;
     }
-    work.factor.copy_from_slice(work.mass_matrix);
+    copy(work.factor, work.mass_matrix);
     let (nv, stride) = (model.nv(), model.dims().stride());
-    for (dof, added) in added.iter().enumerate() {
-        work.factor[dof * stride + dof] += *added;
+    for (pivot, added) in work.factor.iter_mut().step_by(stride + 1).zip(added) {
+        *pivot += *added;
     }
     let factor = MatMut::with_stride(work.factor, nv, nv, stride);
     tree::factorize(model.tree, factor, work.inverse_pivots)
@@ -85,7 +89,7 @@ pub fn factorize_with<T: Real>(
 pub fn solve<T: Real>(model: Model<'_, T>, work: &Dynamics<'_, T>, x: MatMut<'_, T>) -> Result<(), InputError> {
     check_workspace(&model, work)?;
     check_length("right-hand side rows", model.nv(), x.rows())?;
-    tree::solve(model.tree, work.factor_view(model.dims()), |dof| work.inverse_pivots[dof], x);
+    tree::solve(model.tree, work.factor_view(model.dims()), |dof| work.inverse_pivots.at(dof), x);
     Ok(())
 }
 

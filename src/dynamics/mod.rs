@@ -17,7 +17,7 @@ use core::fmt;
 
 use crate::input::{InputError, check_length};
 use crate::kinematics::{self, Kinematics};
-use crate::memory::carved;
+use crate::memory::{Values, carved, rest, rest_mut};
 use crate::model::{Dims, Model};
 use crate::scalar::Real;
 use crate::spatial::{ArticulatedInertia, CompositeInertia, Coriolis, Force, Motion};
@@ -140,10 +140,12 @@ impl From<InputError> for DynamicsError {
 pub fn update<T: Real>(model: Model<'_, T>, q: &[T], v: &[T], work: &mut Dynamics<'_, T>) -> Result<(), InputError> {
     check_workspace(&model, work)?;
     kinematics::forward(model, q, v, &mut work.kinematics)?;
-    for (index, body) in model.indexed_bodies() {
-        let inertia = body.inertia.seen_from(&work.kinematics.placement[index]);
-        work.inertia[index] = inertia;
-        work.momentum[index] = inertia * work.kinematics.velocity[index];
+    let Kinematics { placement, velocity, .. } = &work.kinematics;
+    let moving = rest(placement, 1).iter().zip(rest(velocity, 1));
+    let taken = rest_mut(work.inertia, 1).iter_mut().zip(rest_mut(work.momentum, 1));
+    for ((body, (placement, velocity)), (inertia, momentum)) in model.bodies.iter().zip(moving).zip(taken) {
+        *inertia = body.inertia.seen_from(placement);
+        *momentum = *inertia * *velocity;
     }
     Ok(())
 }
@@ -162,9 +164,9 @@ fn check_external<T: Real>(model: &Model<'_, T>, external: &[Force<T>]) -> Resul
 /// v ×* I v − external force on body `index`: what its joint must provide without acceleration.
 #[inline(always)]
 fn velocity_force<T: Real>(work: &Dynamics<'_, T>, index: usize, external: &[Force<T>]) -> Force<T> {
-    let force = work.kinematics.velocity[index].cross_force(&work.momentum[index]);
+    let force = work.kinematics.velocity.at(index).cross_force(&work.momentum.at(index));
     match external.get(index - 1) {
-        Some(external) => force - work.kinematics.placement[index].act_force(external),
+        Some(external) => force - work.kinematics.placement.at(index).act_force(external),
         None => force,
     }
 }

@@ -35,8 +35,8 @@ pub fn center_of_mass_jacobian<T: Real>(work: &Dynamics<'_, T>, mut out: MatMut<
     check_length("jacobian columns", work.unit_momentum.len(), out.cols())?;
     let (inertia, _) = totals(work);
     for (dof, momentum) in work.unit_momentum.iter().enumerate() {
-        for i in 0..3 {
-            out[(i, dof)] = momentum.linear[i] / inertia.mass;
+        for (i, x) in momentum.linear.iter().enumerate() {
+            out[(i, dof)] = *x / inertia.mass;
         }
     }
     Ok(())

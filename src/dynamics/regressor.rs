@@ -6,6 +6,7 @@ use super::inverse::accelerate_bodies;
 use super::{Dynamics, check_workspace};
 use crate::input::{InputError, check_length};
 use crate::linalg::MatMut;
+use crate::memory::Values;
 use crate::model::{BodyId, Model};
 use crate::scalar::Real;
 use crate::spatial::{CompositeInertia, Force, Inertia, Symmetric3};
@@ -32,14 +33,14 @@ pub fn regressor<T: Real>(
     check_length("acceleration", model.nv(), acceleration.len())?;
     check_length("regressor rows", model.nv(), out.rows())?;
     check_length("regressor columns", PARAMETERS * model.bodies.len(), out.cols())?;
-    accelerate_bodies(model, |dof| acceleration[dof], &[], work);
+    accelerate_bodies(model, |dof| acceleration.at(dof), &[], work);
     out.fill(T::ZERO);
     for (index, body) in model.indexed_bodies() {
         let first = PARAMETERS * (index - 1);
         for k in 0..PARAMETERS {
             let force = inertial_force(BodyId::new(index as u16), &unit(k), work);
             for dof in model.tree.runs(body.v_range().end - 1).flatten() {
-                out[(dof, first + k)] = work.kinematics.axis[dof].dot(&force);
+                out[(dof, first + k)] = work.kinematics.axis.at(dof).dot(&force);
             }
         }
     }
@@ -54,15 +55,15 @@ pub(crate) fn accelerate<T: Real>(
 ) -> Result<(), InputError> {
     check_workspace(&model, work)?;
     check_length("acceleration", model.nv(), acceleration.len())?;
-    accelerate_bodies(model, |dof| acceleration[dof], &[], work);
+    accelerate_bodies(model, |dof| acceleration.at(dof), &[], work);
     Ok(())
 }
 
 /// Force that a body would take for `inertia`, given in its own frame: I a + v ×* I v. The bodies must be accelerated.
 pub(crate) fn inertial_force<T: Real>(body: BodyId, inertia: &CompositeInertia<T>, work: &Dynamics<'_, T>) -> Force<T> {
-    let placement = work.kinematics.placement[body.index()];
-    let velocity = placement.act_inverse_motion(&work.kinematics.velocity[body.index()]);
-    let acceleration = placement.act_inverse_motion(&work.acceleration[body.index()]);
+    let placement = work.kinematics.placement.at(body.index());
+    let velocity = placement.act_inverse_motion(&work.kinematics.velocity.at(body.index()));
+    let acceleration = placement.act_inverse_motion(&work.acceleration.at(body.index()));
     placement.act_force(&(*inertia * acceleration + velocity.cross_force(&(*inertia * velocity))))
 }
 

@@ -3,6 +3,7 @@
 use super::Kinematics;
 use crate::input::{InputError, check_length};
 use crate::linalg::MatMut;
+use crate::memory::Values;
 use crate::model::{BodyId, FrameId, Model};
 use crate::scalar::Real;
 use crate::spatial::{Motion, Placement};
@@ -97,7 +98,7 @@ pub fn jacobian<T: Real>(
 ) -> Result<(), InputError> {
     let (body, placement) = target.resolve(model, kinematics)?;
     let frame = reference.placement(kinematics, &placement);
-    write_columns(model, body, out, |dof| frame.act_inverse_motion(&kinematics.axis[dof]).to_array())
+    write_columns(model, body, out, |dof| frame.act_inverse_motion(&kinematics.axis.at(dof)).to_array())
 }
 
 /// J̇, 6 × nv: the rate of [`jacobian`] along the velocity that the kinematics were computed with. O(nv).
@@ -110,9 +111,9 @@ pub fn jacobian_rate<T: Real>(
 ) -> Result<(), InputError> {
     let (body, placement) = target.resolve(model, kinematics)?;
     let frame = reference.placement(kinematics, &placement);
-    let frame_velocity = reference.velocity(&placement, &kinematics.velocity[body.index()]);
+    let frame_velocity = reference.velocity(&placement, &kinematics.velocity.at(body.index()));
     write_columns(model, body, out, |dof| {
-        let rate = kinematics.axis_rate[dof] - frame_velocity.cross(&kinematics.axis[dof]);
+        let rate = kinematics.axis_rate.at(dof) - frame_velocity.cross(&kinematics.axis.at(dof));
         frame.act_inverse_motion(&rate).to_array()
     })
 }

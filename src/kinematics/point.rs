@@ -6,6 +6,7 @@ use super::Kinematics;
 use super::jacobian::write_columns;
 use crate::input::InputError;
 use crate::linalg::MatMut;
+use crate::memory::Values;
 use crate::model::{BodyId, Model};
 use crate::scalar::Real;
 use crate::spatial::vector::{cross, cross_add};
@@ -17,7 +18,7 @@ pub fn point_velocity<T: Real>(
     point_body: &Vector3<T>,
 ) -> Result<Vector3<T>, InputError> {
     let point = kinematics.body_placement(body)?.act_point(point_body);
-    Ok(kinematics.velocity[body.index()].velocity_at(&point))
+    Ok(kinematics.velocity.at(body.index()).velocity_at(&point))
 }
 
 /// 3 × nv: the point's velocity, in world axes, is J v. It is also ∂(point velocity)/∂v. O(nv).
@@ -29,7 +30,7 @@ pub fn point_jacobian<T: Real>(
     out: MatMut<'_, T>,
 ) -> Result<(), InputError> {
     let point = kinematics.body_placement(body)?.act_point(point_body);
-    write_columns(model, body, out, |dof| kinematics.axis[dof].velocity_at(&point).into())
+    write_columns(model, body, out, |dof| kinematics.axis.at(dof).velocity_at(&point).into())
 }
 
 /// 3 × nv: ∂(velocity of the point in world axes)/∂q, the point staying fixed in the body. O(nv).
@@ -44,18 +45,18 @@ pub fn point_velocity_derivatives<T: Real>(
     mut out: MatMut<'_, T>,
 ) -> Result<(), InputError> {
     let point = kinematics.body_placement(body)?.act_point(point_body);
-    let velocity = kinematics.velocity[body.index()].velocity_at(&point);
+    let velocity = kinematics.velocity.at(body.index()).velocity_at(&point);
     write_columns(model, body, out.reborrow(), |_| [T::ZERO; 3])?;
     let mut carrier = body;
     while let Some(joint) = model.body(carrier) {
-        let parent = &kinematics.velocity[joint.parent.index()];
+        let parent = kinematics.velocity.at(joint.parent.index());
         let relative = velocity - parent.velocity_at(&point);
         for dof in joint.v_range() {
-            let axis = &kinematics.axis[dof];
+            let axis = kinematics.axis.at(dof);
             let carried = cross(&parent.angular, &axis.velocity_at(&point));
             let column = cross_add(&axis.angular, &relative, &carried);
-            for i in 0..3 {
-                out[(i, dof)] = column[i];
+            for (i, x) in column.iter().enumerate() {
+                out[(i, dof)] = *x;
             }
         }
         carrier = joint.parent;

@@ -4,7 +4,7 @@ use core::ops::{Index, IndexMut};
 
 use nalgebra::{Dyn, MatrixView};
 
-use crate::memory::{run, run_mut};
+use crate::memory::{rest, run, run_mut};
 use crate::scalar::Real;
 
 /// Row stride for `cols` columns: the next multiple of four.
@@ -27,6 +27,8 @@ pub struct MatRef<'a, T> {
     rows: usize,
     cols: usize,
     stride: usize,
+    /// Zero, for places that are not there.
+    outside: T,
 }
 
 impl<'a, T: Real> MatRef<'a, T> {
@@ -38,7 +40,7 @@ impl<'a, T: Real> MatRef<'a, T> {
     /// Over rows that start every `stride` numbers.
     pub fn with_stride(data: &'a [T], rows: usize, cols: usize, stride: usize) -> Self {
         debug_assert!(cols <= stride && (rows == 0 || data.len() >= (rows - 1) * stride + cols));
-        Self { data, rows, cols, stride }
+        Self { data, rows, cols, stride, outside: T::ZERO }
     }
 
     /// Number of rows.
@@ -69,7 +71,7 @@ impl<'a, T: Real> MatRef<'a, T> {
     /// Columns `first .. first + cols`.
     pub fn columns(&self, first: usize, cols: usize) -> MatRef<'a, T> {
         debug_assert!(first + cols <= self.cols);
-        MatRef { data: self.data.get(first..).unwrap_or(&[]), rows: self.rows, cols, stride: self.stride }
+        MatRef { data: rest(self.data, first), rows: self.rows, cols, stride: self.stride, outside: T::ZERO }
     }
 
     /// The same numbers as a nalgebra view.
@@ -78,10 +80,21 @@ impl<'a, T: Real> MatRef<'a, T> {
     }
 }
 
-impl<T> Index<(usize, usize)> for MatRef<'_, T> {
+/// A place that is not there reads as zero.
+impl<T: Real> Index<(usize, usize)> for MatRef<'_, T> {
     type Output = T;
+    #[inline(always)]
     fn index(&self, (i, j): (usize, usize)) -> &T {
-        &self.data[i * self.stride + j]
+        entry(self.data, i * self.stride + j, &self.outside)
+    }
+}
+
+#[inline(always)]
+fn entry<'a, T>(data: &'a [T], at: usize, outside: &'a T) -> &'a T {
+    debug_assert!(at < data.len());
+    match data.get(at) {
+        Some(entry) => entry,
+        None => outside,
     }
 }
 
@@ -93,6 +106,8 @@ pub struct MatMut<'a, T> {
     rows: usize,
     cols: usize,
     stride: usize,
+    /// For places that are not there: takes what is written to them.
+    outside: T,
 }
 
 impl<'a, T: Real> MatMut<'a, T> {
@@ -104,7 +119,7 @@ impl<'a, T: Real> MatMut<'a, T> {
     /// Over rows that start every `stride` numbers.
     pub fn with_stride(data: &'a mut [T], rows: usize, cols: usize, stride: usize) -> Self {
         debug_assert!(cols <= stride && (rows == 0 || data.len() >= (rows - 1) * stride + cols));
-        Self { data, rows, cols, stride }
+        Self { data, rows, cols, stride, outside: T::ZERO }
     }
 
     /// Number of rows.
@@ -145,12 +160,12 @@ impl<'a, T: Real> MatMut<'a, T> {
 
     /// A view that can be read.
     pub fn as_ref(&self) -> MatRef<'_, T> {
-        MatRef { data: self.data, rows: self.rows, cols: self.cols, stride: self.stride }
+        MatRef { data: self.data, rows: self.rows, cols: self.cols, stride: self.stride, outside: T::ZERO }
     }
 
     /// A shorter borrow of the same matrix.
     pub fn reborrow(&mut self) -> MatMut<'_, T> {
-        MatMut { data: self.data, rows: self.rows, cols: self.cols, stride: self.stride }
+        MatMut { data: self.data, rows: self.rows, cols: self.cols, stride: self.stride, outside: T::ZERO }
     }
 
     /// Sets every entry.
@@ -161,15 +176,24 @@ impl<'a, T: Real> MatMut<'a, T> {
     }
 }
 
-impl<T> Index<(usize, usize)> for MatMut<'_, T> {
+/// A place that is not there reads as zero.
+impl<T: Real> Index<(usize, usize)> for MatMut<'_, T> {
     type Output = T;
+    #[inline(always)]
     fn index(&self, (i, j): (usize, usize)) -> &T {
-        &self.data[i * self.stride + j]
+        entry(self.data, i * self.stride + j, &self.outside)
     }
 }
 
-impl<T> IndexMut<(usize, usize)> for MatMut<'_, T> {
+/// What is written to a place that is not there is lost.
+impl<T: Real> IndexMut<(usize, usize)> for MatMut<'_, T> {
+    #[inline(always)]
     fn index_mut(&mut self, (i, j): (usize, usize)) -> &mut T {
-        &mut self.data[i * self.stride + j]
+        let at = i * self.stride + j;
+        debug_assert!(at < self.data.len());
+        match self.data.get_mut(at) {
+            Some(entry) => entry,
+            None => &mut self.outside,
+        }
     }
 }

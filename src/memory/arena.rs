@@ -1,4 +1,4 @@
-//! A bump arena over caller-supplied, aligned blocks. The only `unsafe` of the crate is here.
+//! A bump arena over caller-supplied, aligned blocks.
 
 use core::fmt;
 use core::mem::{align_of, size_of};

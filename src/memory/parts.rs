@@ -1,5 +1,7 @@
 //! Pieces of slices that cannot panic: a piece that is not there is empty. Callers have checked sizes at the border.
 
+use core::ops::Range;
+
 /// `len` numbers from `first` on.
 #[inline(always)]
 pub(crate) fn run<X>(all: &[X], first: usize, len: usize) -> &[X] {
@@ -20,6 +22,26 @@ pub(crate) fn run_mut<X>(all: &mut [X], first: usize, len: usize) -> &mut [X] {
     }
 }
 
+/// The numbers of a range.
+#[inline(always)]
+pub(crate) fn within<X>(all: &[X], range: Range<usize>) -> &[X] {
+    debug_assert!(range.start <= range.end && range.end <= all.len());
+    match all.get(range) {
+        Some(piece) => piece,
+        None => nothing(),
+    }
+}
+
+/// The same, to be written.
+#[inline(always)]
+pub(crate) fn within_mut<X>(all: &mut [X], range: Range<usize>) -> &mut [X] {
+    debug_assert!(range.start <= range.end && range.end <= all.len());
+    match all.get_mut(range) {
+        Some(piece) => piece,
+        None => nothing_mut(),
+    }
+}
+
 /// Far away, so that the way to what is there stays a branch that is foreseen: with `unwrap_or` every piece waits for a
 /// comparison, which cost the step of a UR5 3 %.
 #[cold]
@@ -32,6 +54,83 @@ fn nothing<'n, X>() -> &'n [X] {
 #[inline(never)]
 fn nothing_mut<'n, X>() -> &'n mut [X] {
     &mut []
+}
+
+/// Everything from `first` on.
+#[inline(always)]
+pub(crate) fn rest<X>(all: &[X], first: usize) -> &[X] {
+    debug_assert!(first <= all.len());
+    match all.get(first..) {
+        Some(piece) => piece,
+        None => nothing(),
+    }
+}
+
+/// The same, to be written.
+#[inline(always)]
+pub(crate) fn rest_mut<X>(all: &mut [X], first: usize) -> &mut [X] {
+    debug_assert!(first <= all.len());
+    match all.get_mut(first..) {
+        Some(piece) => piece,
+        None => nothing_mut(),
+    }
+}
+
+/// What comes before `at`, and the rest; all and nothing if there are not as many.
+#[inline(always)]
+pub(crate) fn split<X>(all: &[X], at: usize) -> (&[X], &[X]) {
+    debug_assert!(at <= all.len());
+    match all.split_at_checked(at) {
+        Some(parts) => parts,
+        None => (all, nothing()),
+    }
+}
+
+/// The same, to be written.
+#[inline(always)]
+pub(crate) fn split_mut<X>(all: &mut [X], at: usize) -> (&mut [X], &mut [X]) {
+    debug_assert!(at <= all.len());
+    all.split_at_mut(at.min(all.len()))
+}
+
+/// Single values of slices, without panics: one that is not there reads as the default, and is not written.
+pub(crate) trait Values<X> {
+    /// Value `k`.
+    fn at(&self, k: usize) -> X;
+    /// Writes value `k`.
+    fn set(&mut self, k: usize, value: X);
+    /// Changes value `k`.
+    fn change(&mut self, k: usize, change: impl FnOnce(&mut X));
+}
+
+impl<X: Copy + Default> Values<X> for [X] {
+    #[inline(always)]
+    fn at(&self, k: usize) -> X {
+        debug_assert!(k < self.len());
+        match self.get(k) {
+            Some(value) => *value,
+            None => missing(),
+        }
+    }
+
+    #[inline(always)]
+    fn set(&mut self, k: usize, value: X) {
+        self.change(k, |own| *own = value);
+    }
+
+    #[inline(always)]
+    fn change(&mut self, k: usize, change: impl FnOnce(&mut X)) {
+        debug_assert!(k < self.len());
+        if let Some(value) = self.get_mut(k) {
+            change(value);
+        }
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn missing<X: Default>() -> X {
+    X::default()
 }
 
 /// Part `k` of `count` equal ones; the last one for a `k` that is too large.
@@ -68,4 +167,13 @@ pub(crate) fn copy<X: Copy>(to: &mut [X], from: &[X]) {
 pub(crate) fn first<X: Copy + Default, const N: usize>(all: &[X]) -> [X; N] {
     debug_assert!(all.len() >= N);
     all.first_chunk().copied().unwrap_or([X::default(); N])
+}
+
+/// Writes `N` numbers, which are all; none where there are fewer.
+#[inline(always)]
+pub(crate) fn put<X, const N: usize>(to: &mut [X], from: [X; N]) {
+    debug_assert!(to.len() == N);
+    if let Some(to) = to.first_chunk_mut() {
+        *to = from;
+    }
 }

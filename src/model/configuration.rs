@@ -9,7 +9,7 @@ use nalgebra::Vector3;
 use super::{Joint, Model, Range};
 use crate::input::{InputError, check_length};
 use crate::linalg::MatMut;
-use crate::memory::{copy, first, run, run_mut};
+use crate::memory::{Values, copy, first, put, rest_mut, run, run_mut};
 use crate::scalar::Real;
 use crate::spatial::lie::{
     self, BlockTriangular, Quaternion, conjugate, exp_quaternion, exp_translation, log_placement, log_quaternion,
@@ -33,16 +33,16 @@ const PLANAR: [usize; 3] = [0, 1, 5];
 /// The configuration in which every joint is at its zero.
 pub fn neutral<T: Real>(model: Model<'_, T>, q: &mut [T]) -> Result<(), InputError> {
     check_length("q", model.nq(), q.len())?;
+    q.fill(T::ZERO);
     for body in model.bodies {
-        let q = &mut q[body.q_range()];
-        q.fill(T::ZERO);
-        match body.joint {
-            Joint::Revolute { .. } | Joint::Prismatic { .. } => {}
-            Joint::Continuous { .. } => q[0] = T::ONE,
-            Joint::Spherical => q[3] = T::ONE,
-            Joint::Planar => q[2] = T::ONE,
-            Joint::FreeFlyer => q[6] = T::ONE,
-        }
+        let one = match body.joint {
+            Joint::Revolute { .. } | Joint::Prismatic { .. } => continue,
+            Joint::Continuous { .. } => 0,
+            Joint::Spherical => 3,
+            Joint::Planar => 2,
+            Joint::FreeFlyer => 6,
+        };
+        q.set(usize::from(body.first_q) + one, T::ONE);
     }
     Ok(())
 }
@@ -51,20 +51,20 @@ pub fn neutral<T: Real>(model: Model<'_, T>, q: &mut [T]) -> Result<(), InputErr
 pub fn normalize<T: Real>(model: Model<'_, T>, q: &mut [T]) -> Result<(), InputError> {
     check_length("q", model.nq(), q.len())?;
     for body in model.bodies {
-        let q = &mut q[body.q_range()];
+        let q = run_mut(q, usize::from(body.first_q), body.joint.nq());
         let (unit, neutral) = match body.joint {
             Joint::Revolute { .. } | Joint::Prismatic { .. } => continue,
-            Joint::Continuous { .. } => (&mut q[..], 0),
-            Joint::Spherical => (&mut q[..], 3),
-            Joint::Planar => (&mut q[2..], 0),
-            Joint::FreeFlyer => (&mut q[3..], 3),
+            Joint::Continuous { .. } => (q, 0),
+            Joint::Spherical => (q, 3),
+            Joint::Planar => (rest_mut(q, 2), 0),
+            Joint::FreeFlyer => (rest_mut(q, 3), 3),
         };
         let norm = unit.iter().fold(T::ZERO, |sum, &x| x.mul_add(x, sum)).sqrt();
         if norm > T::ZERO && norm.is_finite() {
             unit.iter_mut().for_each(|x| *x /= norm);
         } else {
             unit.fill(T::ZERO);
-            unit[neutral] = T::ONE;
+            unit.set(neutral, T::ONE);
         }
     }
     Ok(())
@@ -77,31 +77,30 @@ pub fn random<T: Real>(model: Model<'_, T>, mut uniform: impl FnMut() -> T, q: &
     check_length("q", model.nq(), q.len())?;
     let turn = T::from_f64(core::f64::consts::TAU);
     for body in model.bodies {
-        let limits = &model.position_limits[body.q_range()];
-        let q = &mut q[body.q_range()];
-        let mut position = |limit: &Range<T>| {
+        let (first_q, nq) = (usize::from(body.first_q), body.joint.nq());
+        let (limits, q) = (run(model.position_limits, first_q, nq), run_mut(q, first_q, nq));
+        let mut position = |k: usize| {
+            let limit = limits.get(k).copied().unwrap_or(Range::none());
             let lower = if limit.lower.is_finite() { limit.lower } else { -T::ONE };
             let upper = if limit.upper.is_finite() { limit.upper } else { T::ONE.max(lower + T::ONE) };
             lower.min(upper) + (upper - lower.min(upper)) * uniform()
         };
         match body.joint {
-            Joint::Revolute { .. } | Joint::Prismatic { .. } => q[0] = position(&limits[0]),
+            Joint::Revolute { .. } | Joint::Prismatic { .. } => put(q, [position(0)]),
             Joint::Continuous { .. } => {
                 let (sin, cos) = (turn * uniform()).sin_cos();
-                q.copy_from_slice(&[cos, sin]);
+                put(q, [cos, sin]);
             }
-            Joint::Spherical => q.copy_from_slice(&random_quaternion(&mut uniform)),
+            Joint::Spherical => put(q, random_quaternion(&mut uniform)),
             Joint::Planar => {
-                q[0] = position(&limits[0]);
-                q[1] = position(&limits[1]);
+                let (x, y) = (position(0), position(1));
                 let (sin, cos) = (turn * uniform()).sin_cos();
-                q[2..].copy_from_slice(&[cos, sin]);
+                put(q, [x, y, cos, sin]);
             }
             Joint::FreeFlyer => {
-                for k in 0..3 {
-                    q[k] = position(&limits[k]);
-                }
-                q[3..].copy_from_slice(&random_quaternion(&mut uniform));
+                let [x, y, z] = [position(0), position(1), position(2)];
+                let [a, b, c, d] = random_quaternion(&mut uniform);
+                put(q, [x, y, z, a, b, c, d]);
             }
         }
     }
@@ -136,7 +135,12 @@ pub fn integrate<T: Real>(model: Model<'_, T>, q: &[T], v: &[T], q_next: &mut [T
     check_length("v", model.nv(), v.len())?;
     check_length("q_next", model.nq(), q_next.len())?;
     for body in model.bodies {
-        let (first_q, nq, first_v) = (usize::from(body.first_q), body.joint.nq(), usize::from(body.first_v));
+        let (first_q, first_v) = (usize::from(body.first_q), usize::from(body.first_v));
+        if let Joint::Revolute { .. } | Joint::Prismatic { .. } = body.joint {
+            q_next.set(first_q, q.at(first_q) + v.at(first_v));
+            continue;
+        }
+        let nq = body.joint.nq();
         let (q, v) = (run(q, first_q, nq), run(v, first_v, body.joint.nv()));
         integrate_joint(&body.joint, q, v, run_mut(q_next, first_q, nq));
     }
@@ -147,28 +151,28 @@ fn integrate_joint<T: Real>(joint: &Joint<T>, q: &[T], v: &[T], next: &mut [T]) 
     match joint {
         Joint::Revolute { .. } | Joint::Prismatic { .. } => {
             let ([q], [v]) = (first(q), first(v));
-            copy(next, &[q + v]);
+            put(next, [q + v]);
         }
         Joint::Continuous { .. } => {
             let ([cos, sin], [v]) = (first(q), first(v));
-            copy(next, &turned(cos, sin, v));
+            put(next, turned(cos, sin, v));
         }
         Joint::Spherical => {
             let step = exp_quaternion(&vector(v));
-            copy(next, &renormalized(multiply_quaternions(&first(q), &step)));
+            put(next, renormalized(multiply_quaternions(&first(q), &step)));
         }
         Joint::Planar => {
             let ([x, y, cos, sin], [.., turn]) = (first(q), first::<T, 3>(v));
             let moved = exp_translation(&planar_motion(v));
             let [next_cos, next_sin] = turned(cos, sin, turn);
             let (x, y) = (x + (cos * moved.x - sin * moved.y), y + (sin * moved.x + cos * moved.y));
-            copy(next, &[x, y, next_cos, next_sin]);
+            put(next, [x, y, next_cos, next_sin]);
         }
         Joint::FreeFlyer => {
             let (xi, (start, turn)) = (motion(v), pose(q));
             let position = start + multiply(&quaternion_to_matrix(&turn), &exp_translation(&xi));
             let [a, b, c, d] = renormalized(multiply_quaternions(&turn, &exp_quaternion(&xi.angular)));
-            copy(next, &[position.x, position.y, position.z, a, b, c, d]);
+            put(next, [position.x, position.y, position.z, a, b, c, d]);
         }
     }
 }
@@ -179,8 +183,13 @@ pub fn difference<T: Real>(model: Model<'_, T>, q0: &[T], q1: &[T], v: &mut [T])
     check_length("q1", model.nq(), q1.len())?;
     check_length("v", model.nv(), v.len())?;
     for body in model.bodies {
-        let (first_q, nq) = (usize::from(body.first_q), body.joint.nq());
-        let v = run_mut(v, usize::from(body.first_v), body.joint.nv());
+        let (first_q, first_v) = (usize::from(body.first_q), usize::from(body.first_v));
+        if let Joint::Revolute { .. } | Joint::Prismatic { .. } = body.joint {
+            v.set(first_v, q1.at(first_q) - q0.at(first_q));
+            continue;
+        }
+        let nq = body.joint.nq();
+        let v = run_mut(v, first_v, body.joint.nv());
         difference_joint(&body.joint, run(q0, first_q, nq), run(q1, first_q, nq), v);
     }
     Ok(())
@@ -201,7 +210,7 @@ pub(crate) fn displacement<T: Real>(joint: &Joint<T>, q: &[T], v: &mut [T]) {
 /// ∂displacement/∂q of a joint with several degrees of freedom, by tangent vectors.
 pub(crate) fn displacement_jacobian<T: Real>(joint: &Joint<T>, q: &[T]) -> [[T; 6]; 6] {
     let mut v = [T::ZERO; 6];
-    displacement(joint, q, &mut v[..joint.nv()]);
+    displacement(joint, q, run_mut(&mut v, 0, joint.nv()));
     joint_difference_jacobian(joint, &v)
 }
 
@@ -231,18 +240,18 @@ pub(crate) fn difference_joint<T: Real>(joint: &Joint<T>, q0: &[T], q1: &[T], v:
     match joint {
         Joint::Revolute { .. } | Joint::Prismatic { .. } => {
             let ([q0], [q1]) = (first(q0), first(q1));
-            copy(v, &[q1 - q0]);
+            put(v, [q1 - q0]);
         }
-        Joint::Continuous { .. } => copy(v, &[angle_between(first(q0), first(q1))]),
+        Joint::Continuous { .. } => put(v, [angle_between(first(q0), first(q1))]),
         Joint::Spherical => {
             let relative = multiply_quaternions(&conjugate(&first(q0)), &first(q1));
-            copy(v, log_quaternion(&relative).as_slice());
+            put(v, log_quaternion(&relative).into());
         }
         Joint::Planar => {
-            let xi = planar_difference(q0, q1).to_array();
-            copy(v, &PLANAR.map(|k| xi[k]));
+            let [x, y, _, _, _, turn] = planar_difference(q0, q1).to_array();
+            put(v, [x, y, turn]);
         }
-        Joint::FreeFlyer => copy(v, &spatial_difference(q0, q1).to_array()),
+        Joint::FreeFlyer => put(v, spatial_difference(q0, q1).to_array()),
     }
 }
 
@@ -257,7 +266,7 @@ pub fn integrate_jacobian<T: Real>(
     check_square(&model, &jacobian)?;
     jacobian.fill(T::ZERO);
     for body in model.bodies {
-        let v = &v[body.v_range()];
+        let v = run(v, usize::from(body.first_v), body.joint.nv());
         let mut block = Block { matrix: &mut jacobian, first: usize::from(body.first_v) };
         match (&body.joint, argument) {
             (Joint::Revolute { .. } | Joint::Prismatic { .. } | Joint::Continuous { .. }, _) => block.set(0, 0, T::ONE),

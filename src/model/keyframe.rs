@@ -20,8 +20,8 @@ impl<'m, T> Keyframe<'m, T> {
         if one.is_empty() {
             return None;
         }
-        let (q, rest) = one.split_at(nq);
-        let (v, u) = rest.split_at(nv);
+        let (q, rest) = one.split_at_checked(nq)?;
+        let (v, u) = rest.split_at_checked(nv)?;
         Some(Self { q, v, u })
     }
 }

@@ -20,7 +20,7 @@ impl<'m> Names<'m> {
     /// Name `k`; empty when there is none.
     pub fn get(&self, k: usize) -> &'m str {
         let Some(&end) = self.ends.get(k) else { return "" };
-        let start = if k == 0 { 0 } else { self.ends[k - 1] };
+        let start = k.checked_sub(1).and_then(|before| self.ends.get(before)).map_or(0, |start| *start);
         self.text.get(start as usize..end as usize).unwrap_or("")
     }
 }

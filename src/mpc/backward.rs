@@ -12,7 +12,7 @@ use crate::linalg::{
     MatMut, MatRef, NotPositiveDefinite, add_at_b, add_at_b_upper, mirror, padded, partial_dot, solve_lower,
     solve_upper, transpose_square,
 };
-use crate::memory::{carved, copy, run, run_mut};
+use crate::memory::{carved, copy, run, run_mut, split_mut};
 use crate::model::{Body, Model};
 use crate::scalar::Real;
 use crate::step::flight::{JointAdvance, MOST_AXES};
@@ -222,7 +222,7 @@ impl<T: Real> Backward<'_, T> {
         let (columns, nu) = (f.cols(), f.cols().saturating_sub(n));
         let square = |m| MatRef::with_stride(m, nv, nv, stride);
         for (row, coupling) in self.product.chunks_exact_mut(padded(columns)).zip(self.coupling.chunks_exact(stride)) {
-            let (by_q, rest) = row.split_at_mut_checked(nv).unwrap_or((&mut [], &mut []));
+            let (by_q, rest) = split_mut(row, nv);
             copy(by_q, run(coupling, 0, nv));
             rest.fill(T::ZERO);
         }

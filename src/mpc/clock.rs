@@ -63,9 +63,10 @@ impl Clock for Stopped {
     }
 }
 
-/// Adds up what the parts of steps take.
+/// Adds up what the parts of steps take, and ends the search for impulses when the time is up.
 pub(super) struct Stopwatch<'c, C> {
     clock: &'c C,
+    deadline: Nanos,
     since: Nanos,
     pub collision: u64,
     pub contact: u64,
@@ -73,8 +74,8 @@ pub(super) struct Stopwatch<'c, C> {
 
 impl<'c, C: Clock> Stopwatch<'c, C> {
     /// From now on.
-    pub fn start(clock: &'c C) -> Self {
-        Self { clock, since: clock.now(), collision: 0, contact: 0 }
+    pub fn start(clock: &'c C, deadline: Nanos) -> Self {
+        Self { clock, deadline, since: clock.now(), collision: 0, contact: 0 }
     }
 }
 
@@ -88,6 +89,10 @@ impl<C: Clock> Watch for Stopwatch<'_, C> {
             Part::Contact => self.contact += passed,
         }
         self.since = now;
+    }
+
+    fn time_is_up(&mut self) -> bool {
+        self.deadline != Nanos::NEVER && self.clock.now() >= self.deadline
     }
 }
 

@@ -8,6 +8,7 @@ use super::stages::Stages;
 use super::{Clock, Nanos, Plan, Times};
 use crate::contact::{Solver, SolverStatus};
 use crate::derivatives::{Derivatives, Quality, differentiate};
+use crate::memory::split_mut;
 use crate::model::configuration;
 use crate::scalar::Real;
 use crate::step::{NextState, Step, StepInput, StepReport, StepSettings, WarmStore, step_watched};
@@ -124,10 +125,10 @@ impl<T: Real<Plain = T>, S: Solver<T> + Copy, C: Clock> Around<'_, '_, T, S, C> 
             desk.step.forget();
         }
         let settings = settings_of(self.settings, self.dt_s, k);
-        let mut watch = Stopwatch::start(self.clock);
+        let mut watch = Stopwatch::start(self.clock, self.deadline);
         let next = NextState { q: &mut *next_q, v: &mut *next_v };
         let report = step_watched(self.shared.model, (&self.input(k), &settings), next, desk.step, &mut watch)?;
-        let unsolved = !keep_warm(&report, warm, desk.step);
+        let unsolved = !keep_warm(&report, warm, desk.step)?;
         let step = self.clock.now().since(began);
         let node = self.expand(k, desk, (next_q, next_v), place)?;
         let times = Times { step, collision: watch.collision, contact: watch.contact, ..node.times };
@@ -147,7 +148,7 @@ impl<T: Real<Plain = T>, S: Solver<T> + Copy, C: Clock> Around<'_, '_, T, S, C> 
         let Desk { step, derivatives, quadratic } = desk;
         let (model, settings) = (self.shared.model, settings_of(self.settings, self.dt_s, k));
         let quality = differentiate(model, &self.input(k), &settings, step, derivatives)?;
-        let (gap_q, gap_v) = place.gap.split_at_mut_checked(model.nv()).unwrap_or((&mut [], &mut []));
+        let (gap_q, gap_v) = split_mut(place.gap, model.nv());
         configuration::difference(model, self.plan.q(k + 1), next_q, gap_q)?;
         for ((gap, next), planned) in gap_v.iter_mut().zip(next_v).zip(self.plan.v(k + 1)) {
             *gap = *next - *planned;
@@ -177,15 +178,16 @@ pub(super) fn settings_of<T: Real, S: Copy>(settings: &StepSettings<T, S>, dt_s:
     StepSettings { dt_s: dt_s.get(k).copied().unwrap_or(T::ZERO), substeps: 1, ..*settings }
 }
 
-/// Keeps the impulses of a solved step as the next warm start of its node. Whether it was solved.
+/// Keeps the impulses of a solved step as the next warm start of its node. Whether it was solved; when the time was up
+/// before that, the pass ends.
 pub(super) fn keep_warm<T: Real>(
     report: &StepReport<T>,
     (warm, node): (&mut WarmStore<'_, T>, usize),
     step: &Step<'_, T>,
-) -> bool {
-    let solved = report.outcome.status == SolverStatus::Converged;
-    if solved {
+) -> Result<bool, Halt> {
+    let status = report.outcome.status;
+    if status == SolverStatus::Converged {
         warm.save(node, step);
     }
-    solved
+    if status == SolverStatus::Stopped { Err(Halt::Deadline) } else { Ok(status == SolverStatus::Converged) }
 }

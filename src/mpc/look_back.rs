@@ -9,7 +9,7 @@ use super::{Clock, Expansion, cost};
 use crate::contact::Solver;
 use crate::derivatives::Quality;
 use crate::dynamics;
-use crate::memory::{run, run_mut};
+use crate::memory::{run, run_mut, split_mut};
 use crate::model::configuration;
 use crate::scalar::Real;
 
@@ -128,7 +128,7 @@ impl<T: Real<Plain = T>, S: Solver<T> + Copy, C: Clock, A: Ahead<T, S, C>> Pass<
     fn measure_first_gap(&mut self) -> Result<(), Halt> {
         let m = &mut *self.memory;
         let nv = self.model.nv();
-        let (gap_q, gap_v) = run_mut(m.gap, 0, 2 * nv).split_at_mut_checked(nv).unwrap_or((&mut [], &mut []));
+        let (gap_q, gap_v) = split_mut(run_mut(m.gap, 0, 2 * nv), nv);
         configuration::difference(self.model, m.committed.q(0), self.measured.q, gap_q)?;
         for ((gap, v), planned) in gap_v.iter_mut().zip(self.measured.v).zip(m.committed.v(0)) {
             *gap = *v - *planned;

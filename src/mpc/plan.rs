@@ -4,7 +4,7 @@ use super::{MpcDims, Nanos, Neighbours, Node};
 use crate::derivatives::Derivatives;
 use crate::input::{InputError, check_length};
 use crate::linalg::{MatMut, MatRef, padded, partial_dot};
-use crate::memory::{carved, part, part_and_next, part_mut, run, run_mut};
+use crate::memory::{carved, copy, part, part_and_next, part_mut, run, run_mut, split_mut};
 use crate::model::{Dims, Model, configuration};
 use crate::scalar::Real;
 use crate::step::{NextState, Step, StepInput};
@@ -170,11 +170,11 @@ impl<T: Real> Plan<'_, T> {
         check_length("plan v", self.v.len(), other.v.len())?;
         check_length("plan u", self.u.len(), other.u.len())?;
         self.start = other.start;
-        self.time_s.copy_from_slice(other.time_s);
-        self.q.copy_from_slice(other.q);
-        self.v.copy_from_slice(other.v);
-        self.u.copy_from_slice(other.u);
-        self.gain.copy_from_slice(other.gain);
+        copy(self.time_s, other.time_s);
+        copy(self.q, other.q);
+        copy(self.v, other.v);
+        copy(self.u, other.u);
+        copy(self.gain, other.gain);
         Ok(())
     }
 
@@ -182,7 +182,7 @@ impl<T: Real> Plan<'_, T> {
     /// end when the time is later. O(nodes).
     pub(super) fn locate(&self, time_s: T) -> (usize, T) {
         let last = self.horizon().saturating_sub(1);
-        let k = (0..last).find(|&k| time_s < self.time_s[k + 1]).unwrap_or(last);
+        let k = (0..last).find(|&k| time_s < self.time_s(k + 1)).unwrap_or(last);
         let (from, to) = (self.time_s(k), self.time_s(k + 1));
         let share = if to > from { (time_s - from) / (to - from) } else { T::ZERO };
         (k, share.max(T::ZERO).min(T::ONE))
@@ -255,7 +255,7 @@ impl<T: Real> Plan<'_, T> {
         check_length("v", nv, v.len())?;
         check_length("scratch", model.nq(), scratch.reference_q.len())?;
         check_length("plan", model.nv() * self.time_s.len(), self.v.len())?;
-        let (apart, rest) = scratch.apart.split_at_mut(nv);
+        let (apart, rest) = split_mut(scratch.apart, nv);
         let velocity = run_mut(rest, 0, nv);
         self.reference(model, at, scratch.reference_q, velocity)?;
         configuration::difference(model, scratch.reference_q, q, apart)?;

@@ -9,7 +9,7 @@ use super::{Clock, Sum, cost};
 use crate::contact::Solver;
 use crate::dynamics;
 use crate::linalg::partial_dot;
-use crate::memory::{copy, run, run_mut};
+use crate::memory::{copy, run, run_mut, split_mut};
 use crate::model::configuration;
 use crate::scalar::Real;
 use crate::step::step_watched;
@@ -88,7 +88,7 @@ impl<T: Real<Plain = T>, S: Solver<T> + Copy, C: Clock, A: Ahead<T, S, C>> Pass<
             let nv = self.model.nv();
             let (q, v, gain, u) = m.candidate.state_and_control(k);
             let apart = run_mut(m.apart, 0, 2 * nv);
-            let (apart_q, apart_v) = apart.split_at_mut_checked(nv).unwrap_or((&mut [], &mut []));
+            let (apart_q, apart_v) = split_mut(apart, nv);
             configuration::difference(self.model, m.committed.q(k), q, apart_q)?;
             for ((apart, v), planned) in apart_v.iter_mut().zip(v).zip(m.committed.v(k)) {
                 *apart = *v - *planned;
@@ -133,10 +133,10 @@ impl<T: Real<Plain = T>, S: Solver<T> + Copy, C: Clock, A: Ahead<T, S, C>> Pass<
         let settings = settings_of(&self.settings.step, m.dt_s, k);
         let (mut input, next) = m.candidate.around(k);
         input.force = m.disturbance;
-        let mut watch = Stopwatch::start(self.clock);
+        let mut watch = Stopwatch::start(self.clock, self.deadline);
         let report = step_watched(self.model, (&input, &settings), next, &mut m.step, &mut watch)?;
         self.report.times.note(&watch);
-        let solved = keep_warm(&report, (&mut m.warm, k), &m.step);
+        let solved = keep_warm(&report, (&mut m.warm, k), &m.step)?;
         self.report.unsolved_contacts += u32::from(!solved);
         self.trial_dropped = self.trial_dropped.max((report.dropped_constraints + report.detected.dropped) as u32);
         Ok(solved)

@@ -9,7 +9,7 @@ use super::stages::{Stage, Stages};
 use super::{Clock, MpcDims};
 use crate::contact::Solver;
 use crate::derivatives::Derivatives;
-use crate::memory::{Arena, ArenaTooSmall, carved, copy, part_mut};
+use crate::memory::{Arena, ArenaTooSmall, carved, copy, part_mut, split_mut};
 use crate::scalar::Real;
 use crate::step::{Step, WarmStore};
 
@@ -149,7 +149,7 @@ where
             member.derivatives.impulses_wanted = impulses_wanted;
         }
         // The first gap is that of the measured state.
-        let (_, gap) = gap.split_at_mut_checked(2 * around.shared.model.nv()).unwrap_or((&mut [], &mut []));
+        let (_, gap) = split_mut(gap, 2 * around.shared.model.nv());
         let nodes = Nodes { first: 0, stages: stages.split_at(0).1, warm: warm.split_at(0).1, gap };
         share(around, self.fork, members, nodes)
     }

@@ -3,6 +3,7 @@
 
 mod dual;
 mod real;
+mod square_root;
 
 pub use dual::Dual;
 pub use real::Real;

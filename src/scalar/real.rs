@@ -6,6 +6,8 @@ use core::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAss
 use nalgebra::{ClosedAddAssign, ClosedDivAssign, ClosedMulAssign, ClosedSubAssign, Scalar};
 use num_traits::{One, Zero};
 
+use super::square_root;
+
 /// A real number: `f32`, `f64`, or a [`Dual`](crate::scalar::Dual) of either.
 ///
 /// In `f32` every function gives the same bits on every target: transcendental functions come from `libm`, and
@@ -160,23 +162,4 @@ fn once_rounded_where_possible(a: f64, b: f64, c: f64) -> f64 {
     return a.mul_add(b, c);
     #[cfg(not(all(feature = "std", any(target_feature = "fma", target_arch = "aarch64"))))]
     return a * b + c;
-}
-
-/// Correctly rounded on either path, so the bits do not depend on it.
-mod square_root {
-    #[inline(always)]
-    pub fn single(x: f32) -> f32 {
-        #[cfg(feature = "std")]
-        return x.sqrt();
-        #[cfg(not(feature = "std"))]
-        return libm::sqrtf(x);
-    }
-
-    #[inline(always)]
-    pub fn double(x: f64) -> f64 {
-        #[cfg(feature = "std")]
-        return x.sqrt();
-        #[cfg(not(feature = "std"))]
-        return libm::sqrt(x);
-    }
 }

@@ -71,10 +71,15 @@ pub fn compose_transposed<T: Real>(a: &Matrix3<T>, b: &Matrix3<T>) -> Matrix3<T>
     ])
 }
 
-/// Column k of a 3×3 matrix, for k < 3.
+/// Column k of a 3×3 matrix, for k < 3; the last one beyond.
 #[inline(always)]
 pub fn column<T: Real>(m: &Matrix3<T>, k: usize) -> Vector3<T> {
-    Vector3::from(m.data.0[k])
+    let [x, y, z] = m.data.0;
+    Vector3::from(match k {
+        0 => x,
+        1 => y,
+        _ => z,
+    })
 }
 
 /// The matrix of v ×.

@@ -7,6 +7,7 @@ use super::sink::Sink;
 use crate::dynamics;
 use crate::input::InputError;
 use crate::linalg::MatMut;
+use crate::memory::{Values, rest, run};
 use crate::scalar::Real;
 use crate::spatial::Force;
 use crate::spatial::vector::cross;
@@ -44,12 +45,12 @@ fn momentum_jacobian<T: Real>(node: &Node<'_, '_, T>, mut out: MatMut<'_, T>) ->
     let center = dynamics::center_of_mass(work).position_world - work.kinematics.origin;
     for (index, body) in node.model.indexed_bodies() {
         let mut carried = Force::ZERO;
-        for momentum in &work.momentum[index..index + subtree(node, index)] {
+        for momentum in run(work.momentum, index, subtree(node, index)) {
             carried += *momentum;
         }
         for dof in body.v_range() {
-            let (axis, unit) = (&work.kinematics.axis[dof], &work.unit_momentum[dof]);
-            let by_q = axis.cross_force(&carried) + work.composite[index] * work.kinematics.axis_drift[dof];
+            let (axis, unit) = (work.kinematics.axis.at(dof), work.unit_momentum.at(dof));
+            let by_q = axis.cross_force(&carried) + work.composite.at(index) * work.kinematics.axis_drift.at(dof);
             let shift = cross(&(unit.linear / mass), &total.linear);
             let mut by_q = by_q.shifted_to(&center);
             by_q.angular -= shift;
@@ -65,5 +66,5 @@ fn momentum_jacobian<T: Real>(node: &Node<'_, '_, T>, mut out: MatMut<'_, T>) ->
 /// Bodies in the subtree of a body, itself included: they are numbered one after the other.
 fn subtree<T: Real>(node: &Node<'_, '_, T>, index: usize) -> usize {
     let bodies = node.model.bodies;
-    1 + bodies[index..].iter().take_while(|body| body.parent.index() >= index).count()
+    1 + rest(bodies, index).iter().take_while(|body| body.parent.index() >= index).count()
 }

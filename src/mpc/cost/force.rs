@@ -4,6 +4,7 @@ use super::Node;
 use super::sink::Sink;
 use crate::contact::Source;
 use crate::input::InputError;
+use crate::memory::Values;
 use crate::model::GeometryId;
 use crate::scalar::Real;
 
@@ -19,7 +20,7 @@ pub(super) fn normal<T: Real, S: Sink<T>>(
         return Ok(());
     }
     let mut force = -reference_n;
-    for_each_contact(node, geometry, |_, first_row| force += node.step.impulses[first_row + 2] / node.dt_s);
+    for_each_contact(node, geometry, |_, first_row| force += node.step.impulses.at(first_row + 2) / node.dt_s);
     let columns = 2 * node.model.nv() + node.model.nu();
     sink.rows(&[force], &[weight], columns, |mut out| {
         if let Some(derivatives) = node.derivatives {

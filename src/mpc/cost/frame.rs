@@ -7,6 +7,7 @@ use super::sink::Sink;
 use crate::input::InputError;
 use crate::kinematics::{self, Target};
 use crate::linalg::MatMut;
+use crate::memory::Values;
 use crate::model::{BodyId, Model};
 use crate::scalar::Real;
 use crate::spatial::Placement;
@@ -70,10 +71,10 @@ pub(super) fn orientation<T: Real, S: Sink<T>>(
         let slope = inverse_right_jacobian_rotation(&apart);
         let Some(body) = node.model.body(site.body) else { return Ok(()) };
         for dof in node.model.tree.runs(body.v_range().end - 1).flatten() {
-            let turn = multiply_transposed(&rotation, &node.step.dynamics.kinematics.axis[dof].angular);
+            let turn = multiply_transposed(&rotation, &node.step.dynamics.kinematics.axis.at(dof).angular);
             let column = multiply(&slope, &turn);
-            for i in 0..3 {
-                out[(i, dof)] = column[i];
+            for (i, x) in column.iter().enumerate() {
+                out[(i, dof)] = *x;
             }
         }
         Ok(())

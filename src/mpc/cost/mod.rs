@@ -18,6 +18,7 @@ use crate::derivatives::Derivatives;
 use crate::input::{InputError, check_length};
 use crate::kinematics::Target;
 use crate::linalg::MatMut;
+use crate::memory::{run, run_mut};
 use crate::model::{GeometryId, Model};
 use crate::scalar::Real;
 use crate::spatial::lie::Quaternion;
@@ -414,9 +415,9 @@ fn visit_one<T: Real, S: Sink<T>>(
         Residual::Custom(custom) => {
             let mut residual = [T::ZERO; MOST_ROWS];
             let rows = custom.rows().min(MOST_ROWS);
-            custom.residual(node, &mut residual[..rows]);
+            custom.residual(node, run_mut(&mut residual, 0, rows));
             let columns = 2 * node.model.nv() + node.model.nu();
-            sink.rows(&residual[..rows], &[weight; MOST_ROWS], columns, |out| {
+            sink.rows(run(&residual, 0, rows), &[weight; MOST_ROWS], columns, |out| {
                 custom.jacobian(node, out);
                 Ok(())
             })

@@ -5,7 +5,7 @@ use core::marker::PhantomData;
 use super::super::MpcDims;
 use super::MOST_ROWS;
 use crate::linalg::{MatMut, MatRef, padded};
-use crate::memory::carved;
+use crate::memory::{Values, carved, run, run_mut, split_mut};
 use crate::scalar::Real;
 
 carved! {
@@ -39,7 +39,7 @@ impl<T: Real> Quadratic<'_, T> {
     /// An expansion whose gradient and Hessian are elsewhere, in [`numbers`](Self::numbers) numbers; it works in the
     /// memory of this one.
     pub(in super::super) fn over<'q>(&'q mut self, numbers: &'q mut [T], coupled: bool) -> Quadratic<'q, T> {
-        let (gradient, hessian) = numbers.split_at_mut_checked(self.gradient.len()).unwrap_or((&mut [], &mut []));
+        let (gradient, hessian) = split_mut(numbers, self.gradient.len());
         Quadratic { gradient, hessian, rows: self.rows, coupled, _scalar: PhantomData }
     }
 
@@ -71,16 +71,19 @@ impl<T: Real> Quadratic<'_, T> {
             return;
         }
         let h = self.hessian();
-        for (k, row) in out.chunks_exact_mut(padded(states)).enumerate() {
+        for (k, row) in out.chunks_exact_mut(padded(states).max(1)).enumerate() {
             for (j, x) in row.iter_mut().enumerate().take(states) {
                 *x = h[(j, states + k)];
             }
         }
     }
 
+    /// The rows of a residual's Jacobian over the first `columns` variables, all zero.
     pub(super) fn rows_mut(&mut self, rows: usize, columns: usize) -> MatMut<'_, T> {
         let stride = padded(self.variables());
-        MatMut::with_stride(self.rows, rows, columns.min(stride), stride)
+        let mut rows = MatMut::with_stride(self.rows, rows, columns.min(stride), stride);
+        rows.fill(T::ZERO);
+        rows
     }
 
     #[inline(always)]
@@ -94,22 +97,65 @@ impl<T: Real> Quadratic<'_, T> {
 
     /// Adds Jᵀ W r and Jᵀ W J of the rows at hand. O(rows · entries · columns).
     pub(super) fn add_rows(&mut self, residual: &[T], weights: &[T], columns: usize) {
-        let stride = padded(self.variables());
-        let columns = columns.min(self.variables());
-        self.coupled |= columns == self.variables();
-        for ((row, &residual), &weight) in self.rows.chunks_exact(stride).zip(residual).zip(weights) {
-            if weight == T::ZERO {
-                continue;
-            }
-            for i in 0..columns {
-                let slope = weight * row[i];
-                if slope == T::ZERO {
-                    continue;
-                }
-                self.gradient[i] = slope.mul_add(residual, self.gradient[i]);
-                let out = &mut self.hessian[i * stride..][i..columns];
-                for (h, x) in out.iter_mut().zip(&row[i..columns]) {
-                    *h = slope.mul_add(*x, *h);
+        let (variables, stride) = (self.variables(), padded(self.variables()));
+        let columns = columns.min(variables);
+        self.coupled |= columns == variables;
+        let mut weighted = [Row { slopes: &[], residual: T::ZERO, weight: T::ZERO }; MOST_ROWS];
+        let mut count = 0;
+        for ((slopes, &residual), &weight) in self.rows.chunks_exact_mut(stride.max(1)).zip(residual).zip(weights) {
+            let Some(row) = weighted.get_mut(count).filter(|_| weight != T::ZERO) else { continue };
+            // Blocks of four end in the padding.
+            run_mut(slopes, columns, padded(columns) - columns).fill(T::ZERO);
+            *row = Row { slopes, residual, weight };
+            count += 1;
+        }
+        let (threes, rest) = run(&weighted, 0, count).as_chunks::<3>();
+        let (twos, ones) = rest.as_chunks::<2>();
+        for three in threes {
+            add_squares(three, columns, self.gradient, self.hessian, stride);
+        }
+        for two in twos {
+            add_squares(two, columns, self.gradient, self.hessian, stride);
+        }
+        for one in ones {
+            add_squares(&[*one], columns, self.gradient, self.hessian, stride);
+        }
+    }
+}
+
+/// A row of a Jacobian, with the residual and its weight.
+#[derive(Clone, Copy)]
+struct Row<'r, T> {
+    slopes: &'r [T],
+    residual: T,
+    weight: T,
+}
+
+/// Adds what some rows give, one after the other in every sum, in blocks of four columns from the diagonal on.
+#[inline(always)]
+fn add_squares<T: Real, const R: usize>(
+    rows: &[Row<'_, T>; R],
+    columns: usize,
+    gradient: &mut [T],
+    hessian: &mut [T],
+    stride: usize,
+) {
+    for (i, gradient) in gradient.iter_mut().enumerate().take(columns) {
+        let slopes = rows.map(|row| row.weight * row.slopes.at(i));
+        if slopes.iter().all(|slope| *slope == T::ZERO) {
+            continue;
+        }
+        for (slope, row) in slopes.iter().zip(rows) {
+            *gradient = slope.mul_add(row.residual, *gradient);
+        }
+        let first = i / 4 * 4;
+        let length = padded(columns) - first;
+        let mut blocks = rows.map(|row| run(row.slopes, first, length).as_chunks::<4>().0.iter());
+        for sum in run_mut(hessian, i * stride + first, length).as_chunks_mut::<4>().0 {
+            for (slope, blocks) in slopes.iter().zip(&mut blocks) {
+                let Some(block) = blocks.next() else { continue };
+                for (sum, x) in sum.iter_mut().zip(block) {
+                    *sum = slope.mul_add(*x, *sum);
                 }
             }
         }

@@ -82,9 +82,7 @@ impl<T: Real> Sink<T> for Expansion<'_, '_, T> {
     ) -> Result<(), InputError> {
         self.value += sum_of_squares(residual, weights);
         let rows = residual.len().min(MOST_ROWS);
-        let mut out = self.quadratic.rows_mut(rows, columns);
-        out.fill(T::ZERO);
-        jacobian(out)?;
+        jacobian(self.quadratic.rows_mut(rows, columns))?;
         self.quadratic.add_rows(residual, weights, columns);
         Ok(())
     }

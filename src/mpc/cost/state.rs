@@ -3,6 +3,7 @@
 use super::sink::Sink;
 use super::{Dofs, Node};
 use crate::input::InputError;
+use crate::memory::{copy, run, run_mut};
 use crate::model::Body;
 use crate::model::configuration::{difference_joint, joint_difference_jacobian};
 use crate::scalar::Real;
@@ -19,9 +20,9 @@ pub(super) fn posture<T: Real, S: Sink<T>>(
         let first = usize::from(body.first_v);
         let mut weights = [T::ZERO; 6];
         let mut any = false;
-        for k in 0..body.joint.nv() {
+        for (k, own) in weights.iter_mut().enumerate().take(body.joint.nv()) {
             if dofs.contains(first + k) {
-                (weights[k], any) = (weight, true);
+                (*own, any) = (weight, true);
             }
         }
         if any {
@@ -38,17 +39,19 @@ fn joint_posture<T: Real, S: Sink<T>>(
     weights: &[T; 6],
     sink: &mut S,
 ) -> Result<(), InputError> {
+    let (first_q, nq) = (usize::from(body.first_q), body.joint.nq());
     let (first, n) = (usize::from(body.first_v), body.joint.nv());
     let mut apart = [T::ZERO; 6];
-    difference_joint(&body.joint, &reference[body.q_range()], &node.q[body.q_range()], &mut apart[..n]);
+    let (from, to) = (run(reference, first_q, nq), run(node.q, first_q, nq));
+    difference_joint(&body.joint, from, to, run_mut(&mut apart, 0, n));
     if n == 1 {
         sink.unit(first, apart[0], weights[0]);
         return Ok(());
     }
-    sink.rows(&apart[..n], weights, node.model.nv(), |mut out| {
+    sink.rows(run(&apart, 0, n), weights, node.model.nv(), |mut out| {
         let slope = joint_difference_jacobian(&body.joint, &apart);
-        for i in 0..n {
-            out.row_mut(i)[first..first + n].copy_from_slice(&slope[i][..n]);
+        for (i, slope) in slope.iter().enumerate().take(n) {
+            copy(run_mut(out.row_mut(i), first, n), run(slope, 0, n));
         }
         Ok(())
     })
