@@ -250,26 +250,7 @@ fn a_deadline_ends_a_contact_problem_between_its_iterations() {
     let rest = model.find_keyframe("rest").unwrap();
     let terms = [Term::new(Residual::Posture { dofs: Dofs::ALL, reference: rest.q }, 1.0)];
     let dims = MpcDims::new(StepDims::of(model, 8), 2, 1);
-    let defaults = MpcSettings::default();
-    let settings = MpcSettings {
-        step: StepSettings {
-            solver: GaussSeidel { tolerance: 0.0, max_sweeps: SWEEPS },
-            dt_s: defaults.step.dt_s,
-            substeps: 1,
-            contact_margin_m: defaults.step.contact_margin_m,
-            max_turn_rad: defaults.step.max_turn_rad,
-            stabilization: defaults.step.stabilization,
-            gradient: defaults.step.gradient,
-        },
-        spacing: defaults.spacing,
-        start: defaults.start,
-        max_iterations: 1,
-        trials: 1,
-        keep: defaults.keep,
-        tolerance: defaults.tolerance,
-        regularization: defaults.regularization,
-        bound_iterations: defaults.bound_iterations,
-    };
+    let settings = settings().with_solver(GaussSeidel { tolerance: 0.0, max_sweeps: SWEEPS });
     let mut memory = vec![Block::EMPTY; Mpc::<f64>::blocks(dims)];
     let mut mpc = Mpc::new(model, settings, dims, &mut Arena::new(&mut memory)).unwrap();
     let deadline = u64::from(SWEEPS) / 2;

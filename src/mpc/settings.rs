@@ -88,3 +88,28 @@ impl<T: Real> Default for MpcSettings<T> {
         }
     }
 }
+
+impl<T, S> MpcSettings<T, S> {
+    /// The same settings with another solver of contact problems.
+    ///
+    /// ```
+    /// use saltus::contact::Admm;
+    /// use saltus::mpc::MpcSettings;
+    ///
+    /// let settings = MpcSettings::<f64>::default().with_solver(Admm::default());
+    /// assert_eq!(settings.step.solver, Admm::default());
+    /// ```
+    pub fn with_solver<R>(self, solver: R) -> MpcSettings<T, R> {
+        MpcSettings {
+            step: self.step.with_solver(solver),
+            spacing: self.spacing,
+            start: self.start,
+            max_iterations: self.max_iterations,
+            trials: self.trials,
+            keep: self.keep,
+            tolerance: self.tolerance,
+            regularization: self.regularization,
+            bound_iterations: self.bound_iterations,
+        }
+    }
+}
