@@ -1,7 +1,9 @@
 //! One iteration of the optimizer against Crocoddyl's FDDP: the same robot, weights and horizon, in turns.
 //!
 //! Both sides keep a robot standing. Crocoddyl is told which feet are on the ground; ours finds out, at every node, in
-//! the linearization and in the trial of a full step.
+//! the linearization and in the trial of a full step. Crocoddyl knows no dry friction in joints, nor other contacts than
+//! those it is given: ours is timed with the prediction that the scenarios plan with, which has neither, and with the
+//! whole robot, which has both.
 
 use std::path::Path;
 use std::time::Instant;
@@ -45,6 +47,8 @@ const AGREEMENT: f64 = 1e-9;
 #[derive(Serialize)]
 pub struct Row {
     pub robot: String,
+    /// Of ours: the `prediction` of the scenarios, feet and ground alone, or the `whole` robot with its dry friction.
+    pub model: &'static str,
     /// `standing`, or the half second after a `pushed` robot was hit.
     pub situation: &'static str,
     pub horizon: usize,
@@ -103,23 +107,27 @@ pub fn time(peers_dir: &Path, robot: &str, rounds: u32) -> Result<Vec<Row>> {
     let ask = Ask { q: rest.q, v: rest.v, u: rest.u, dt_s: DT_S, horizon: HORIZON, weights: WEIGHTS, feet: FEET };
     let ready: Ready = program.ask(&serde_json::to_string(&ask)?)?;
     check_same_robot(model, &rest, &ready)?;
+    let prediction = saltus_scenarios::prediction(robot, &loaded.model);
     let mut rows = Vec::new();
-    for (situation, push) in [("standing", 0.0), ("pushed", PUSH_M_S)] {
-        let mut turns = Vec::new();
-        for _ in 0..rounds {
-            turns.push((ours(model, &rest, push)?, program.ask::<Peer>("")?));
+    for (name, model) in [("prediction", prediction.model()), ("whole", model)] {
+        for (situation, push) in [("standing", 0.0), ("pushed", PUSH_M_S)] {
+            let mut turns = Vec::new();
+            for _ in 0..rounds {
+                turns.push((ours(model, &rest, push)?, program.ask::<Peer>("")?));
+            }
+            rows.push(row(robot, (name, situation), model.nv(), &turns));
         }
-        rows.push(row(robot, situation, model.nv(), &turns));
     }
     Ok(rows)
 }
 
-fn row(robot: &str, situation: &'static str, nv: usize, turns: &[(Ours, Peer)]) -> Row {
+fn row(robot: &str, (model, situation): (&'static str, &'static str), nv: usize, turns: &[(Ours, Peer)]) -> Row {
     let over = |value: &dyn Fn(&(Ours, Peer)) -> f64| turns.iter().map(value).collect::<Vec<f64>>();
     let ratios = over(&|(ours, peer)| ours.iteration_us / peer.iteration_us);
     let extreme = |pick: fn(f64, f64) -> f64| ratios.iter().copied().reduce(pick).unwrap_or(f64::NAN);
     Row {
         robot: robot.to_string(),
+        model,
         situation,
         horizon: HORIZON,
         nv,

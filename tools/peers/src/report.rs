@@ -248,7 +248,7 @@ fn write_jitter(f: &mut fmt::Formatter<'_>, rows: &[jitter::Row]) -> fmt::Result
 fn write_mpc(f: &mut fmt::Formatter<'_>, rows: &[mpc::Row]) -> fmt::Result {
     writeln!(
         f,
-        "{:<15} {:>3} {:>7} {:>9} {:>13} {:>6} {:>13} {:>17} {:>13} {:>6}",
+        "{:<25} {:>3} {:>7} {:>9} {:>13} {:>6} {:>13} {:>17} {:>13} {:>6}",
         "robot, mpc",
         "nv",
         "horizon",
@@ -264,8 +264,8 @@ fn write_mpc(f: &mut fmt::Formatter<'_>, rows: &[mpc::Row]) -> fmt::Result {
         let [least, most] = row.ratio_range;
         writeln!(
             f,
-            "{:<15} {:>3} {:>7} {:>9.1} {:>13.1} {:>6.2} {:>13} {:>17.2} {:>13.2} {:>6.2}",
-            format!("{}, {}", row.robot, row.situation),
+            "{:<25} {:>3} {:>7} {:>9.1} {:>13.1} {:>6.2} {:>13} {:>17.2} {:>13.2} {:>6.2}",
+            format!("{}, {}, {}", row.robot, row.model, row.situation),
             row.nv,
             row.horizon,
             row.ours_us,
