@@ -19,6 +19,9 @@ const SUMMED_ROWS: usize = 4;
 /// Rows of bands, on average, from which on chain by chain is faster than all columns at once: feet with patches.
 const WIDE: usize = 8;
 
+/// Degrees of freedom up to which chains have nothing to leave out: a free body and little more.
+const SHORT: usize = 8;
+
 /// Rows and columns of the blocks that are mirrored whole.
 const BLOCK: usize = 4;
 
@@ -41,6 +44,9 @@ pub(super) fn write<T: Real>(
     match half.stride() {
         4 => return write_narrow::<T, 1>(model.tree, factor, root_pivots, half.data_mut(), delassus.data_mut()),
         8 => return write_narrow::<T, 2>(model.tree, factor, root_pivots, half.data_mut(), delassus.data_mut()),
+        12 if model.nv() <= SHORT => {
+            return write_narrow::<T, 3>(model.tree, factor, root_pivots, half.data_mut(), delassus.data_mut());
+        }
         _ => {}
     }
     let mut bands = 0;
