@@ -19,8 +19,8 @@ const SUMMED_ROWS: usize = 4;
 /// Rows of bands, on average, from which on chain by chain is faster than all columns at once: feet with patches.
 const WIDE: usize = 8;
 
-/// Rows that fit into one vector: what a robot with one foot, or an arm that touches something, has.
-const NARROW: usize = 4;
+/// Degrees of freedom up to which chains have nothing to leave out: a free body and little more.
+const SHORT: usize = 8;
 
 /// Constraints one after the other that hang on one chain.
 #[derive(Clone, Debug)]
@@ -38,8 +38,13 @@ pub(super) fn write<T: Real>(
     mut half: MatMut<'_, T>,
     mut delassus: MatMut<'_, T>,
 ) {
-    if half.stride() == NARROW && delassus.stride() == NARROW {
-        return write_narrow(model.tree, factor, root_pivots, half.data_mut(), delassus.data_mut());
+    match half.stride() {
+        4 => return write_narrow::<T, 1>(model.tree, factor, root_pivots, half.data_mut(), delassus.data_mut()),
+        8 => return write_narrow::<T, 2>(model.tree, factor, root_pivots, half.data_mut(), delassus.data_mut()),
+        12 if model.nv() <= SHORT => {
+            return write_narrow::<T, 3>(model.tree, factor, root_pivots, half.data_mut(), delassus.data_mut());
+        }
+        _ => {}
     }
     let mut bands = 0;
     if half.cols() >= WIDE {
@@ -60,30 +65,47 @@ pub(super) fn write<T: Real>(
     mirror(delassus);
 }
 
-/// The same for rows of four numbers, padding included: W row by row, and all of G in registers.
-fn write_narrow<T: Real>(tree: Tree<'_>, factor: MatRef<'_, T>, root_pivots: &[T], half: &mut [T], delassus: &mut [T]) {
-    let (half, mut sums) = (half.as_chunks_mut::<NARROW>().0, [[T::ZERO; NARROW]; NARROW]);
+/// The same for rows of `F` fours of numbers, padding included: row by row, and every entry of G summed for itself. There
+/// is too little of it for bands and mirrors to pay.
+fn write_narrow<T: Real, const F: usize>(
+    tree: Tree<'_>,
+    factor: MatRef<'_, T>,
+    root_pivots: &[T],
+    half: &mut [T],
+    delassus: &mut [T],
+) {
+    let half = half.as_chunks_mut::<4>().0.as_chunks_mut::<F>().0;
     for j in (0..tree.len()).rev() {
         let carried = tree.descendants(j);
         let Some((above, below)) = half.split_at_mut_checked(carried.start) else { return };
         let Some(row) = above.last_mut() else { return };
         let mut column = factor.data().get(carried.start * factor.stride() + j..).unwrap_or(&[]);
-        let mut rest = *row;
+        let mut sums = *row;
         for below in below.iter().take(carried.len()) {
             let Some(l) = column.first() else { return };
             column = column.get(factor.stride()..).unwrap_or(&[]);
-            rest = [0, 1, 2, 3].map(|k| (-*l).mul_add(below[k], rest[k]));
+            add_fours(-*l, below, &mut sums);
         }
-        *row = rest;
+        *row = sums;
     }
     for (row, root) in half.iter_mut().zip(root_pivots) {
-        *row = row.map(|x| x * *root);
-        for (sum, x) in sums.iter_mut().zip(*row) {
-            *sum = [0, 1, 2, 3].map(|k| x.mul_add(row[k], sum[k]));
-        }
+        *row = row.map(|four| four.map(|x| x * *root));
     }
-    for (out, sum) in delassus.as_chunks_mut::<NARROW>().0.iter_mut().zip(sums) {
-        *out = sum;
+    for (i, out) in delassus.as_chunks_mut::<4>().0.as_chunks_mut::<F>().0.iter_mut().enumerate() {
+        let mut sums = [[T::ZERO; 4]; F];
+        for row in &*half {
+            let x = row.get(i / 4).map_or(T::ZERO, |four| four[i % 4]);
+            add_fours(x, row, &mut sums);
+        }
+        *out = sums;
+    }
+}
+
+/// sums += x · row.
+#[inline(always)]
+fn add_fours<T: Real, const F: usize>(x: T, row: &[[T; 4]; F], sums: &mut [[T; 4]; F]) {
+    for (sum, four) in sums.iter_mut().zip(row) {
+        *sum = [0, 1, 2, 3].map(|k| x.mul_add(four[k], sum[k]));
     }
 }
 

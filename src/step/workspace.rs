@@ -26,6 +26,7 @@ carved! {
         /// State that the part started from, then the one that it led to.
         pub(super) q: [T; d.robot.nq],
         pub(super) v: [T; d.robot.nv],
+        /// Where the part leads to; then, as the two change places, where it started.
         pub(super) next_q: [T; d.robot.nq],
         /// Along the axes that free bodies had at the start.
         pub(crate) next_v: [T; d.robot.nv],
