@@ -16,6 +16,7 @@ use super::frame_motion::FrameMotion;
 use crate::collision::Contact;
 use crate::contact::reduced::Linear;
 use crate::contact::{Constraint, Source, tangents};
+use crate::linalg::tree::Tree;
 use crate::linalg::{add_few_rows, padded};
 use crate::memory::{first, run_mut};
 use crate::model::{BodyId, Model};
@@ -153,19 +154,10 @@ impl<T: Real<Plain = T>> Turning<T> {
     pub fn finish(&self, model: Model<'_, T>, dt_s: T, work: &Step<'_, T>, out: &mut Derivatives<'_, T>) {
         let (wide, stride, axes) = (out.stride(), padded(model.nv()), &*work.dynamics.kinematics.axis);
         let Some(last) = model.body(self.body).and_then(|body| body.v_range().last()) else { return };
-        if !cfg!(target_arch = "arm") {
-            out.axes.fill(T::ZERO);
-        }
-        for dof in model.tree.runs(last).flatten() {
-            let Some(axis) = axes.get(dof) else { return };
-            let numbers = axis.to_array();
-            for k in 0..6 {
-                if let Some(place) = out.axes.get_mut(k * stride + dof) {
-                    *place = numbers[k];
-                }
-            }
-        }
         let turned = self.rows(-T::ONE / dt_s);
+        if !cfg!(target_arch = "arm") {
+            write_chain(model.tree, last, axes, (out.axes, stride));
+        }
         for row in model.tree.runs(last).flatten() {
             // Sⱼᵀ T, then its products with the axes of the chain.
             let Some(axis) = axes.get(row) else { return };
@@ -173,10 +165,16 @@ impl<T: Real<Plain = T>> Turning<T> {
             for (x, row) in axis.to_array().iter().zip(&turned) {
                 left = core::array::from_fn(|k| x.mul_add(row[k], left[k]));
             }
-            let line = run_mut(out.velocity, row * wide, wide);
-            for cols in model.tree.cover(last, stride) {
-                let chain = out.axes.get(cols.start..).unwrap_or_default();
-                add_few_rows(run_mut(line, cols.start, cols.len()), &first::<T, 6>(&left), (chain, stride));
+            let (line, left) = (run_mut(out.velocity, row * wide, wide), first::<T, 6>(&left));
+            if !cfg!(target_arch = "arm") {
+                add_few_rows(run_mut(line, 0, stride), &left, (out.axes, stride));
+                continue;
+            }
+            // The same sums in the same order, without the columns of other chains.
+            for dofs in model.tree.runs(last) {
+                for (z, axis) in line.iter_mut().zip(axes).skip(dofs.start).take(dofs.len()) {
+                    *z = left.iter().zip(axis.to_array()).fold(*z, |sum, (left, x)| left.mul_add(x, sum));
+                }
             }
         }
     }
@@ -185,6 +183,20 @@ impl<T: Real<Plain = T>> Turning<T> {
     fn rows(&self, scale: T) -> [[T; LANES]; 6] {
         let columns = self.columns.map(|column| column.to_array());
         core::array::from_fn(|i| core::array::from_fn(|k| columns.get(k).map_or(T::ZERO, |column| column[i] * scale)))
+    }
+}
+
+/// The axes of a chain as columns, zero in the others.
+fn write_chain<T: Real>(tree: Tree<'_>, last: usize, axes: &[Motion<T>], (out, stride): (&mut [T], usize)) {
+    out.fill(T::ZERO);
+    for dof in tree.runs(last).flatten() {
+        let Some(axis) = axes.get(dof) else { return };
+        let numbers = axis.to_array();
+        for k in 0..6 {
+            if let Some(place) = out.get_mut(k * stride + dof) {
+                *place = numbers[k];
+            }
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use super::system::REDUNDANT;
 use crate::contact::reduced::Linear;
 use crate::input::{InputError, check_length};
 use crate::linalg::{MatMut, MatRef, WIDEST, padded};
-use crate::memory::carved;
+use crate::memory::{carved, run_mut};
 use crate::model::Model;
 use crate::scalar::Real;
 use crate::spatial::{Force, Motion};
@@ -37,8 +37,8 @@ carved! {
         pub(super) softness: [Softness<T>; d.problem().constraints],
         /// Where all constraints give way: E⁻¹.
         pub(super) springs: [Softness<T>; d.problem().constraints],
-        /// √(1/D) of the mass matrix with springs.
-        pub(super) root_pivots: [T; d.robot.nv],
+        /// 1/D of the mass matrix with springs.
+        pub(super) inverse_pivots: [T; d.robot.nv],
         /// nv × nv: ∂(q ⊕ Δt v⁺) of products, M⁻¹ of the Jacobian, or the factor of the mass matrix with springs.
         pub(super) integration: [T; d.robot.square()],
         /// Vectors of the products: one per degree of freedom, one per row.
@@ -164,11 +164,14 @@ impl<T: Real> Derivatives<'_, T> {
             Part::State => model.nv(),
         };
         for row in self.rows.chunks_exact_mut(stride).take(self.rank) {
-            row[..written].fill(T::ZERO);
+            run_mut(row, 0, written).fill(T::ZERO);
         }
-        // Else the derivatives of the dynamics clear it.
-        if self.held {
-            self.velocity.fill(T::ZERO);
+        // The derivatives of the dynamics clear the columns of q and v.
+        if self.held || self.yields || part == Part::All {
+            let first = if self.held { 0 } else { 2 * model.nv() };
+            for row in self.velocity.chunks_exact_mut(stride) {
+                run_mut(row, first, stride - first).fill(T::ZERO);
+            }
         }
     }
 
@@ -195,6 +198,16 @@ impl<T: Real> Derivatives<'_, T> {
     pub(super) fn full_matrix(&mut self) -> MatMut<'_, T> {
         let (nv, stride) = (self.nv(), self.stride());
         MatMut::with_stride(self.velocity, nv, stride, stride)
+    }
+
+    /// Adds dv to what else changes v⁺.
+    pub(super) fn add_velocity(&mut self) {
+        let (nv, stride) = (self.nv(), self.stride());
+        for (dof, row) in self.velocity.chunks_exact_mut(stride).enumerate() {
+            if let Some(x) = row.get_mut(nv + dof) {
+                *x += T::ONE;
+            }
+        }
     }
 
     /// The numbers that [`matrix`](Self::matrix) has, and R.

@@ -5,6 +5,7 @@ use super::jacobian::Softness;
 use crate::contact::reduced::Linear;
 use crate::contact::{Constraint, Law, Mode, Problem};
 use crate::linalg::MatMut;
+use crate::memory::{copy, run, run_mut};
 use crate::scalar::Real;
 use crate::step::{Gradient, Step};
 
@@ -12,15 +13,20 @@ use crate::step::{Gradient, Step};
 pub(super) fn choose<T: Real>(gradient: &Gradient<T>, work: &Step<'_, T>, out: &mut Derivatives<'_, T>) {
     let problem = work.assembly.problem();
     let count = problem.constraints.len();
-    out.linear[..count].copy_from_slice(&work.scratch.linear[..count]);
-    out.softness[..count].fill([[T::ZERO; 3]; 3]);
-    let &Gradient::Relaxed { kappa } = gradient else { return };
-    for (k, constraint) in problem.constraints.iter().enumerate() {
-        let rows = constraint.rows();
-        let (impulse, velocity) = (&work.impulses[rows.clone()], &work.constraint_velocity[rows]);
-        let linear = &mut out.linear[k];
+    copy(run_mut(out.linear, 0, count), run(work.scratch.linear, 0, count));
+    let softness = out.softness.iter_mut();
+    let &Gradient::Relaxed { kappa } = gradient else {
+        softness.take(count).for_each(|block| *block = [[T::ZERO; 3]; 3]);
+        return;
+    };
+    for ((constraint, linear), block) in problem.constraints.iter().zip(&mut *out.linear).zip(softness) {
+        let (first, rows) = (usize::from(constraint.first_row), constraint.law.rows());
+        let z = |k: usize| {
+            let at = |numbers: &[T]| run(numbers, first, rows).get(k).copied().unwrap_or(T::ZERO);
+            at(work.impulses) - linear.stiffness * at(work.constraint_velocity)
+        };
+        *block = relaxed(constraint, linear.stiffness, [0, 1, 2].map(z), kappa);
         linear.mode = Mode::Stick;
-        out.softness[k] = relaxed(constraint, linear.stiffness, impulse, velocity, kappa);
     }
 }
 
@@ -51,31 +57,30 @@ pub(super) fn soften<T: Real>(problem: &Problem<'_, T>, out: &Derivatives<'_, T>
             continue;
         }
         let first = usize::from(linear.first);
-        for i in 0..n {
-            for j in 0..n {
-                matrix[(first + i, first + j)] += linear.stiffness * block[i][j];
+        for (i, block) in block.iter().enumerate().take(n) {
+            for (x, block) in run_mut(matrix.row_mut(first + i), first, n).iter_mut().zip(block) {
+                *x += linear.stiffness * *block;
             }
         }
     }
 }
 
-/// E of the central path at the point with the same λ − ρ σ as the solution.
-fn relaxed<T: Real>(constraint: &Constraint<T>, rho: T, impulse: &[T], velocity: &[T], kappa: T) -> Softness<T> {
+/// E of the central path at the point with the same z = λ − ρ σ as the solution.
+fn relaxed<T: Real>(constraint: &Constraint<T>, rho: T, z: [T; 3], kappa: T) -> Softness<T> {
     let mut block = [[T::ZERO; 3]; 3];
-    let z = |k: usize| impulse[k] - rho * velocity[k];
     match constraint.law {
         Law::Unilateral => {
-            let [gamma, slack] = relax_normal(z(0), rho, kappa);
+            let [gamma, slack] = relax_normal(z[0], rho, kappa);
             block[0][0] = slack / gamma;
         }
         Law::DryFriction { bound } => {
-            let pair = FrictionPoint::new([z(0), T::ZERO], bound, rho, kappa);
+            let pair = FrictionPoint::new([z[0], T::ZERO], bound, rho, kappa);
             block[0][0] = pair.by_tangent()[0][0];
         }
         Law::Contact { friction } => {
-            let [gamma, slack] = relax_normal(z(2), rho, kappa);
+            let [gamma, slack] = relax_normal(z[2], rho, kappa);
             block[2][2] = slack / gamma;
-            let pair = FrictionPoint::new([z(0), z(1)], friction * gamma, rho, kappa);
+            let pair = FrictionPoint::new([z[0], z[1]], friction * gamma, rho, kappa);
             let (by_tangent, by_radius) = (pair.by_tangent(), pair.by_radius());
             for i in 0..2 {
                 block[i] = [by_tangent[i][0], by_tangent[i][1], friction * by_radius[i]];

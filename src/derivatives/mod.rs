@@ -89,6 +89,8 @@ pub fn differentiate<T: Real<Plain = T>, S>(
         yielding::write(model, dt_s, work, out);
     } else if response::applies(out) {
         response::write(model, dt_s, work, out);
+    } else if out.rank == 0 {
+        solve(model, dt_s, work, out);
     } else {
         half_solve(model, dt_s, work, out);
         system::resolve(work, out);
@@ -152,6 +154,14 @@ fn accelerate<T: Real>(model: Model<'_, T>, input: &StepInput<'_, T>, dt_s: T, w
         *a = (*next - *v) / dt_s;
     }
     flight_terms::turn_acceleration(model, input.v, work.change);
+}
+
+/// ∂v⁺ = dv − Δt M⁻¹ Z, where no impulse changes.
+fn solve<T: Real>(model: Model<'_, T>, dt_s: T, work: &Step<'_, T>, out: &mut Derivatives<'_, T>) {
+    let (factor, pivots) = (work.dynamics.factor_view(model.dims()), &*work.dynamics.inverse_pivots);
+    let minus = |dof: usize| -(dt_s * pivots.get(dof).copied().unwrap_or(T::ZERO));
+    tree::solve(model.tree, factor, minus, out.full_matrix());
+    out.add_velocity();
 }
 
 /// Z ← −Δt D^(−½) L^(−ᵀ) Z, and the velocity itself: + D^½ L in the columns of v.

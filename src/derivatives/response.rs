@@ -22,8 +22,7 @@ const LEAST_DOFS: usize = 12;
 
 /// Whether the Jacobian is made here; otherwise by half-solved columns.
 pub(super) fn applies<T: Real>(out: &Derivatives<'_, T>) -> bool {
-    let large = out.rank == 0 || out.nv() >= LEAST_DOFS;
-    out.symmetric && !out.held && !out.impulses_wanted && large
+    out.symmetric && !out.held && !out.impulses_wanted && out.nv() >= LEAST_DOFS
 }
 
 /// ∂v⁺/∂(q, v, u) from Z and R, in the place of Z. O(nv³ + rank · nv² + rank² · nv).
@@ -87,9 +86,7 @@ fn multiply<T: Real>(model: Model<'_, T>, dt_s: T, out: &mut Derivatives<'_, T>)
     let rows = MatRef::with_stride(out.rows, rank, 2 * nv, stride);
     let z = MatMut::with_stride(out.velocity, nv, 2 * nv, stride);
     multiply_in_place(z, (inverse, -dt_s), (held_by, rows), out.band);
-    for (dof, row) in out.velocity.chunks_exact_mut(stride).enumerate() {
-        row[nv + dof] += T::ONE;
-    }
+    out.add_velocity();
 }
 
 /// The columns of the controls: Δt X ∂τ/∂u.

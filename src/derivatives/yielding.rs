@@ -6,8 +6,8 @@
 //!
 //! and since a contact with the ground hangs on one chain of joints, M + Jᵀ K J is as sparse as M, and what two feet have
 //! in common is the trunk alone. K is symmetric but for how friction grows with the load, one column per contact. So
-//! M′ = M + Jᵀ K_s J is factored along the tree, and the rest, one row and one column per contact, is a system of its own:
-//! with u = J_Tᵀ K_TN and w = J_N, half-solved, (M′ + u wᵀ)⁻¹ needs the factor of 1 + wᵀ u.
+//! M′ = M + Jᵀ K_s J = Lᵀ D L is factored along the tree, and the rest, one row and one column per contact, is a system of
+//! its own: with u = L⁻ᵀ J_Tᵀ K_TN and w = D⁻¹ L⁻ᵀ J_Nᵀ, (M′ + u wᵀ)⁻¹ needs the factor of 1 + wᵀ u.
 //!
 //! Springs far stiffer than the robot is heavy would cost digits, and contacts between moving bodies sparsity: then the
 //! rows stay in the system of the active modes.
@@ -47,10 +47,9 @@ pub(super) fn factorize<T: Real<Plain = T>, S>(
     add_springs(model, work, out);
     let (nv, stride) = (model.nv(), model.dims().stride());
     let factor = MatMut::with_stride(out.integration, nv, nv, stride);
-    if tree::factorize(model.tree, factor, out.root_pivots).is_err() {
+    if tree::factorize(model.tree, factor, out.inverse_pivots).is_err() {
         return false;
     }
-    out.root_pivots.iter_mut().for_each(|pivot| *pivot = pivot.sqrt());
     let factored = factorize_growth(model, work, out, quality);
     if factored {
         number_rows(work, out);
@@ -172,7 +171,7 @@ fn add_to_diagonal<T: Real>(matrix: &mut [T], stride: usize, numbers: &[T]) {
     }
 }
 
-/// E = L_C⁻¹ wᵀ and F = U_C⁻ᵀ uᵀ with L_C U_C = 1 + wᵀ u, half-solved; false if there is no such factor.
+/// E = L_C⁻¹ wᵀ and F = U_C⁻ᵀ uᵀ with L_C U_C = 1 + wᵀ u; false if there is no such factor.
 fn factorize_growth<T: Real>(
     model: Model<'_, T>,
     work: &mut Step<'_, T>,
@@ -200,7 +199,9 @@ fn factorize_growth<T: Real>(
     let mut halves = MatMut::with_stride(sides, nv, 2 * count, stride);
     let factor = MatRef::with_stride(out.integration, nv, nv, model.dims().stride());
     tree::half_solve_transposed(model.tree, factor, halves.reborrow());
-    scale_rows(halves.reborrow(), T::ONE, out.root_pivots);
+    for (row, inverse) in halves.data_mut().chunks_exact_mut(stride).zip(&*out.inverse_pivots) {
+        run_mut(row, count, count).iter_mut().for_each(|w| *w *= *inverse);
+    }
     let [u, w] = [0, count].map(|first| halves.as_ref().columns(first, count));
     let mut matrix = MatMut::with_stride(work.scratch.matrix, count, count, padded(count));
     matrix.fill(T::ZERO);
@@ -228,10 +229,9 @@ fn factorize_growth<T: Real>(
 pub(super) fn write<T: Real>(model: Model<'_, T>, dt_s: T, work: &Step<'_, T>, out: &mut Derivatives<'_, T>) {
     add_forces(model, dt_s, work, out);
     let (nv, count, stride) = (model.nv(), contacts(work), out.stride());
-    let (factor, roots) = (MatRef::with_stride(out.integration, nv, nv, model.dims().stride()), &*out.root_pivots);
+    let (factor, pivots) = (MatRef::with_stride(out.integration, nv, nv, model.dims().stride()), &*out.inverse_pivots);
     let mut z = MatMut::with_stride(out.velocity, nv, stride, stride);
     tree::half_solve_transposed(model.tree, factor, z.reborrow());
-    scale_rows(z.reborrow(), -dt_s, roots);
     if count > 0 {
         let mut rows = MatMut::with_stride(out.rows, count, stride, stride);
         let [left, right] = [&*out.left, &*out.right].map(|side| MatRef::with_stride(side, count, nv, padded(nv)));
@@ -239,19 +239,9 @@ pub(super) fn write<T: Real>(model: Model<'_, T>, dt_s: T, work: &Step<'_, T>, o
         add_rows_a_b(rows.reborrow(), left, z.as_ref());
         subtract_rows_at_b(z.reborrow(), right, rows.as_ref());
     }
-    scale_rows(z.reborrow(), T::ONE, roots);
+    tree::scale_rows(z.reborrow(), |dof| -(dt_s * pivots.get(dof).copied().unwrap_or(T::ZERO)));
     tree::half_solve(model.tree, factor, z);
-    for (dof, row) in out.velocity.chunks_exact_mut(stride).enumerate() {
-        if let Some(x) = row.get_mut(nv + dof) {
-            *x += T::ONE;
-        }
-    }
-}
-
-/// X ← factor · diag(roots) X.
-#[inline(always)]
-fn scale_rows<T: Real>(x: MatMut<'_, T>, factor: T, roots: &[T]) {
-    tree::scale_rows(x, |dof| factor * roots.get(dof).copied().unwrap_or(T::ZERO));
+    out.add_velocity();
 }
 
 /// Z ← Z + Jᵀ K (r + J dv) / Δt.

@@ -12,6 +12,7 @@ use super::inverse::accelerate_bodies;
 use super::{Dynamics, check_external, mass_matrix};
 use crate::input::{InputError, check_length};
 use crate::linalg::MatMut;
+use crate::memory::run_mut;
 use crate::model::Model;
 use crate::scalar::Real;
 use crate::spatial::{Coriolis, Force, Motion};
@@ -98,12 +99,12 @@ pub(crate) fn inverse_derivatives_prepared<T: Real>(
     Ok(())
 }
 
-/// The first 2nv columns of `out`, and zero in the others, from accelerations, forces and composite inertias that are already there.
+/// The first 2nv columns of `out`, from accelerations, forces and composite inertias that are already there.
 pub(super) fn write_derivatives<T: Real>(model: Model<'_, T>, out: &mut MatMut<'_, T>, work: &mut Dynamics<'_, T>) {
     prepare_columns(model, work);
-    // All at once, padding included: row by row the short loops cost more than what they fill.
-    let whole = model.nv() * out.stride();
-    out.data_mut().iter_mut().take(whole).for_each(|x| *x = T::ZERO);
+    for dof in 0..model.nv() {
+        clear(run_mut(out.row_mut(dof), 0, 2 * model.nv()));
+    }
     for (index, body) in model.indexed_bodies().rev() {
         let parent = body.parent.index();
         for dof in body.v_range() {
@@ -113,6 +114,14 @@ pub(super) fn write_derivatives<T: Real>(model: Model<'_, T>, out: &mut MatMut<'
         work.scratch.coriolis[parent] += coriolis;
         work.force[parent] += force;
     }
+}
+
+/// Zero, by whole vectors: a call to clear so few numbers takes longer.
+#[inline(always)]
+fn clear<T: Real>(numbers: &mut [T]) {
+    let (fours, rest) = numbers.as_chunks_mut::<4>();
+    fours.iter_mut().for_each(|four| *four = [T::ZERO; 4]);
+    rest.iter_mut().for_each(|x| *x = T::ZERO);
 }
 
 /// What each column brings, and the Coriolis matrix of each body alone.

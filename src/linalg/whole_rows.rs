@@ -2,6 +2,7 @@
 
 use super::rows::{chunk, chunk_mut};
 use super::{MatMut, MatRef};
+use crate::memory::run;
 use crate::scalar::Real;
 
 /// Sums of a row that are kept in registers, at most: all but two of the vectors of x86-64-v3.
@@ -130,14 +131,28 @@ fn subtract_band<T: Real, const W: usize>(c: &mut MatMut<'_, T>, a: MatRef<'_, T
     }
 }
 
-/// line += Σ factor · row, for rows that start every `stride` numbers, in their order. O(N · columns).
+/// line += Σ factor · row, for rows that start every `stride` numbers, in their order; N is a multiple of three.
+/// O(N · columns).
 #[inline(always)]
 pub(crate) fn add_few_rows<T: Real, const N: usize>(line: &mut [T], factors: &[T; N], (rows, stride): (&[T], usize)) {
     let (end, mut first) = (line.len(), 0);
+    if cfg!(target_arch = "arm") {
+        // Three rows at a time: as many as pointers stay in registers.
+        for (k, three) in factors.as_chunks::<3>().0.iter().enumerate() {
+            add_three(line, three, core::array::from_fn(|i| run(rows, (3 * k + i) * stride, end)));
+        }
+        return;
+    }
     while first < end {
         let width = next_width(end - first);
         with_width!(width, W, add_few::<T, N, W>(line, factors, (rows, stride), first));
         first += width;
+    }
+}
+
+fn add_three<T: Real>(line: &mut [T], [a, b, c]: &[T; 3], [p, q, r]: [&[T]; 3]) {
+    for (((x, p), q), r) in line.iter_mut().zip(p).zip(q).zip(r) {
+        *x = c.mul_add(*r, b.mul_add(*q, a.mul_add(*p, *x)));
     }
 }
 
