@@ -10,6 +10,7 @@ use super::{Constraint, Source};
 use crate::collision::Contact;
 use crate::linalg::tree::{self, Link};
 use crate::linalg::{MatMut, MatRef, write_gram_rows};
+use crate::memory::Values;
 use crate::model::{BodyId, Model};
 use crate::scalar::Real;
 
@@ -49,7 +50,7 @@ pub(super) fn write<T: Real>(
         });
     } else {
         tree::half_solve_transposed(model.tree, factor, half.reborrow());
-        tree::scale_rows(half.reborrow(), |dof| root_pivots[dof]);
+        tree::scale_rows(half.reborrow(), |dof| root_pivots.at(dof));
     }
     for_each_band(model, constraints, contacts, SUMMED_ROWS, |band| {
         write_gram_rows(&mut delassus, half.as_ref(), band.rows.clone(), band.chain(model));
@@ -138,7 +139,7 @@ fn mirror<T: Real>(mut delassus: MatMut<'_, T>) {
     }
     for i in whole..rows {
         let Some((above, row)) = data.split_at_mut_checked(i * stride) else { return };
-        for (entry, column) in row.iter_mut().zip(above.chunks(stride)) {
+        for (entry, column) in row.iter_mut().zip(above.chunks(stride.max(1))) {
             *entry = column.get(i).copied().unwrap_or(*entry);
         }
     }
