@@ -20,6 +20,7 @@ use crate::collision;
 use crate::contact::{self, Situation, Solution, Solver};
 use crate::dynamics;
 use crate::linalg::tree;
+use crate::memory::{copy, run, run_mut, within};
 use crate::model::{Joint, Model};
 use crate::scalar::Real;
 
@@ -86,8 +87,8 @@ pub fn step_watched<T: Real, S: Solver<T>>(
     watch: &mut impl Watch,
 ) -> Result<StepReport<T>, StepError> {
     input.check(model, settings, &next, work)?;
-    work.q.copy_from_slice(input.q);
-    work.v.copy_from_slice(input.v);
+    copy(work.q, input.q);
+    copy(work.v, input.v);
     let parts = settings.substeps.max(1).saturating_mul(turning_parts(model, settings, work.v));
     let dt_s = settings.dt_s / T::from_f64(f64::from(parts));
     let mut report = StepReport::default();
@@ -108,8 +109,8 @@ pub fn step_watched<T: Real, S: Solver<T>>(
         work.warm.clear();
         return Err(StepError::Diverged);
     }
-    next.q.copy_from_slice(work.q);
-    next.v.copy_from_slice(work.v);
+    copy(next.q, work.q);
+    copy(next.v, work.v);
     Ok(report)
 }
 
@@ -127,7 +128,7 @@ fn turning_parts<T: Real, S>(model: Model<'_, T>, settings: &StepSettings<T, S>,
             Joint::Spherical => 0..3,
             Joint::Revolute { .. } | Joint::Continuous { .. } => 0..1,
         };
-        v[body.v_range()][turning].iter().fold(fastest, |fastest, v| fastest.max(v.abs()))
+        within(within(v, body.v_range()), turning).iter().fold(fastest, |fastest, v| fastest.max(v.abs()))
     });
     let allowed = settings.max_turn_rad * T::from_f64(f64::from(settings.substeps.max(1)));
     let turn = fastest * settings.dt_s;
@@ -163,24 +164,24 @@ fn hold_constraints<T: Real, S: Solver<T>>(
     let contacts = collision.contacts();
     let situation = Situation { q: work.q, v: work.v, free: work.free_velocity, contacts, dt_s };
     contact::assemble(model, &situation, &settings.stabilization, dynamics, assembly);
-    work.next_v.copy_from_slice(work.free_velocity);
+    copy(work.next_v, work.free_velocity);
     report.note_problem(assembly, contacts);
     if assembly.is_empty() {
         warm.clear();
         return;
     }
     let problem = assembly.problem();
-    let impulses = &mut work.impulses[..problem.rows()];
+    let impulses = run_mut(work.impulses, 0, problem.rows());
     warm.recall(problem.constraints, impulses);
     let solution = Solution {
         impulses,
-        velocity: &mut work.constraint_velocity[..problem.rows()],
-        modes: &mut work.modes[..problem.constraints.len()],
+        velocity: run_mut(work.constraint_velocity, 0, problem.rows()),
+        modes: run_mut(work.modes, 0, problem.constraints.len()),
     };
     let outcome = settings.solver.solve(&problem, solution, scratch);
     report.note_outcome(&outcome);
-    warm.remember(&problem, outcome.status, &work.impulses[..problem.rows()]);
-    assembly.velocity_change(model, dynamics, &work.impulses[..problem.rows()], work.change);
+    warm.remember(&problem, outcome.status, run(work.impulses, 0, problem.rows()));
+    assembly.velocity_change(model, dynamics, run(work.impulses, 0, problem.rows()), work.change);
     for (v, change) in work.next_v.iter_mut().zip(&*work.change) {
         *v += *change;
     }
@@ -189,8 +190,8 @@ fn hold_constraints<T: Real, S: Solver<T>>(
 /// q⁺ = q ⊕ Δt v⁺; the next part of the step starts there.
 fn advance<T: Real>(model: Model<'_, T>, dt_s: T, work: &mut Step<'_, T>) -> Result<(), StepError> {
     flight::advance(model, dt_s, (work.q, work.next_v), work.next_q, work.change)?;
-    work.q.copy_from_slice(work.next_q);
-    work.v.copy_from_slice(work.next_v);
+    copy(work.q, work.next_q);
+    copy(work.v, work.next_v);
     flight::turn_axes(model, dt_s, work.v);
     Ok(())
 }
