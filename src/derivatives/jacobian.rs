@@ -4,7 +4,7 @@ use super::system::REDUNDANT;
 use crate::contact::reduced::Linear;
 use crate::input::{InputError, check_length};
 use crate::linalg::{MatMut, MatRef, WIDEST, padded};
-use crate::memory::carved;
+use crate::memory::{Values, carved, rest_mut, run_mut};
 use crate::model::Model;
 use crate::scalar::Real;
 use crate::spatial::{Force, Motion};
@@ -150,13 +150,13 @@ impl<T: Real> Derivatives<'_, T> {
             Part::State if self.bounces => 2 * model.nv(),
             Part::State => model.nv(),
         };
-        for row in self.rows.chunks_exact_mut(stride).take(self.rank) {
-            row[..written].fill(T::ZERO);
+        for row in self.rows.chunks_exact_mut(stride.max(1)).take(self.rank) {
+            run_mut(row, 0, written).fill(T::ZERO);
         }
         if self.held || part == Part::All {
             let first = if self.held { 0 } else { 2 * model.nv() };
-            for row in self.velocity.chunks_exact_mut(stride) {
-                row[first..].fill(T::ZERO);
+            for row in self.velocity.chunks_exact_mut(stride.max(1)) {
+                rest_mut(row, first).fill(T::ZERO);
             }
         }
     }
@@ -164,7 +164,7 @@ impl<T: Real> Derivatives<'_, T> {
     /// Where the row of R of equation `k` of a constraint starts, unless it repeats others.
     #[inline(always)]
     pub(super) fn row_start(&self, linear: &Linear<T>, k: usize) -> Option<usize> {
-        let place = self.place[usize::from(linear.first) + k];
+        let place = self.place.at(usize::from(linear.first) + k);
         (place != REDUNDANT).then(|| usize::from(place) * self.stride())
     }
 
@@ -211,6 +211,6 @@ pub(super) fn row_of<'r, T>(
     linear: &Linear<T>,
     k: usize,
 ) -> Option<&'r mut [T]> {
-    let place = place[usize::from(linear.first) + k];
+    let place = place.at(usize::from(linear.first) + k);
     if place == REDUNDANT { None } else { rows.get_mut(usize::from(place) * stride..)?.get_mut(..stride) }
 }

@@ -5,6 +5,7 @@ use super::jacobian::Softness;
 use crate::contact::reduced::Linear;
 use crate::contact::{Constraint, Law, Mode, Problem};
 use crate::linalg::MatMut;
+use crate::memory::{Values, copy, run, run_mut, within};
 use crate::scalar::Real;
 use crate::step::{Gradient, Step};
 
@@ -12,15 +13,15 @@ use crate::step::{Gradient, Step};
 pub(super) fn choose<T: Real>(gradient: &Gradient<T>, work: &Step<'_, T>, out: &mut Derivatives<'_, T>) {
     let problem = work.assembly.problem();
     let count = problem.constraints.len();
-    out.linear[..count].copy_from_slice(&work.scratch.linear[..count]);
-    out.softness[..count].fill([[T::ZERO; 3]; 3]);
+    copy(run_mut(out.linear, 0, count), run(work.scratch.linear, 0, count));
+    run_mut(out.softness, 0, count).fill([[T::ZERO; 3]; 3]);
     let &Gradient::Relaxed { kappa } = gradient else { return };
     for (k, constraint) in problem.constraints.iter().enumerate() {
         let rows = constraint.rows();
-        let (impulse, velocity) = (&work.impulses[rows.clone()], &work.constraint_velocity[rows]);
-        let linear = &mut out.linear[k];
+        let (impulse, velocity) = (within(work.impulses, rows.clone()), within(work.constraint_velocity, rows));
+        let Some(linear) = out.linear.get_mut(k) else { continue };
         linear.mode = Mode::Stick;
-        out.softness[k] = relaxed(constraint, linear.stiffness, impulse, velocity, kappa);
+        out.softness.set(k, relaxed(constraint, linear.stiffness, impulse, velocity, kappa));
     }
 }
 
@@ -45,7 +46,7 @@ pub(super) fn choose_by_loss<T: Real>(work: &Step<'_, T>, along: &[T], linear: &
 /// Adds what gives way to the system, whose equations are multiplied by ρ.
 pub(super) fn soften<T: Real>(problem: &Problem<'_, T>, out: &Derivatives<'_, T>, mut matrix: MatMut<'_, T>) {
     for (k, constraint) in problem.constraints.iter().enumerate() {
-        let (linear, block) = (&out.linear[k], &out.softness[k]);
+        let (linear, block) = (&out.linear.at(k), &out.softness.at(k));
         let n = linear.unknowns(&constraint.law);
         if linear.mode != Mode::Stick {
             continue;
@@ -62,7 +63,7 @@ pub(super) fn soften<T: Real>(problem: &Problem<'_, T>, out: &Derivatives<'_, T>
 /// E of the central path at the point with the same λ − ρ σ as the solution.
 fn relaxed<T: Real>(constraint: &Constraint<T>, rho: T, impulse: &[T], velocity: &[T], kappa: T) -> Softness<T> {
     let mut block = [[T::ZERO; 3]; 3];
-    let z = |k: usize| impulse[k] - rho * velocity[k];
+    let z = |k: usize| impulse.at(k) - rho * velocity.at(k);
     match constraint.law {
         Law::Unilateral => {
             let [gamma, slack] = relax_normal(z(0), rho, kappa);
