@@ -13,7 +13,7 @@ use crate::input::InputError;
 use crate::linalg::{
     MatMut, MatRef, NotPositiveDefinite, add_at_b, add_at_b_upper, padded, partial_dot, solve_lower, solve_upper,
 };
-use crate::memory::{carved, copy, run, run_mut};
+use crate::memory::{Values, carved, copy, rest, run, run_mut, split, split_mut};
 use crate::model::Model;
 use crate::model::configuration::Argument;
 use crate::scalar::Real;
@@ -79,7 +79,8 @@ impl<T: Real> Backward<'_, T> {
         for i in 0..n {
             for j in i..n {
                 let x = h[(i, j)];
-                (self.hessian[i * stride + j], self.hessian[j * stride + i]) = (x, x);
+                self.hessian.set(i * stride + j, x);
+                self.hessian.set(j * stride + i, x);
             }
         }
     }
@@ -91,7 +92,7 @@ impl<T: Real> Backward<'_, T> {
             return T::ZERO;
         }
         let mut change = T::ZERO;
-        for ((row, gradient), own) in self.hessian.chunks_exact(stride).zip(self.gradient.iter_mut()).zip(gap) {
+        for ((row, gradient), own) in self.hessian.chunks_exact(stride.max(1)).zip(self.gradient.iter_mut()).zip(gap) {
             let moved = partial_dot(run(row, 0, gap.len()), gap);
             change = own.mul_add(half.mul_add(moved, *gradient), change);
             *gradient += moved;
@@ -126,7 +127,7 @@ impl<T: Real> Backward<'_, T> {
     /// `lifted`, `weight` and `coupling`, from V. O(nv²), with the joints' own blocks.
     fn project(&mut self, model: Model<'_, T>, dt_s: T) {
         let (nv, stride, wide) = (self.nv(), padded(self.nv()), padded(2 * self.nv()));
-        let (q_rows, v_rows) = self.hessian.split_at(nv * wide);
+        let (q_rows, v_rows) = split(self.hessian, nv * wide);
         for body in model.bodies {
             for i in body.v_range() {
                 let out = run_mut(self.lifted, i * wide, 2 * nv);
@@ -137,9 +138,9 @@ impl<T: Real> Backward<'_, T> {
                     }
                     continue;
                 }
-                out.copy_from_slice(v_row);
+                copy(out, v_row);
                 for j in body.v_range() {
-                    add_scaled(out, self.to[j * stride + i], run(q_rows, j * wide, 2 * nv));
+                    add_scaled(out, self.to.at(j * stride + i), run(q_rows, j * wide, 2 * nv));
                 }
             }
         }
@@ -173,7 +174,7 @@ impl<T: Real> Backward<'_, T> {
         }
         for i in (0..first).chain(first + n..nv) {
             for j in first..first + n {
-                self.weight[i * stride + j] = self.weight[j * stride + i];
+                self.weight.set(i * stride + j, self.weight.at(j * stride + i));
             }
         }
     }
@@ -203,7 +204,9 @@ impl<T: Real> Backward<'_, T> {
         let (columns, nu) = (f.cols(), f.cols() - n);
         self.carry_configuration(model);
         let square = |m| MatRef::with_stride(m, nv, nv, stride);
-        for (row, coupling) in self.product.chunks_exact_mut(padded(columns)).zip(self.coupling.chunks_exact(stride)) {
+        for (row, coupling) in
+            self.product.chunks_exact_mut(padded(columns).max(1)).zip(self.coupling.chunks_exact(stride.max(1)))
+        {
             let (by_q, rest) = row.split_at_mut_checked(nv).unwrap_or((&mut [], &mut []));
             copy(by_q, run(coupling, 0, nv));
             rest.fill(T::ZERO);
@@ -237,7 +240,7 @@ impl<T: Real> Backward<'_, T> {
                 let row = run_mut(self.square, i * stride, nv);
                 row.fill(T::ZERO);
                 for j in body.v_range() {
-                    add_scaled(row, self.from[j * stride + i], run(self.hessian, j * wide, nv));
+                    add_scaled(row, self.from.at(j * stride + i), run(self.hessian, j * wide, nv));
                 }
             }
         }
@@ -252,7 +255,7 @@ impl<T: Real> Backward<'_, T> {
     fn choose_controls(&mut self, quadratic: &mut Quadratic<'_, T>, demand: Demand<T>) -> Result<T, BackwardError> {
         let first = self.gradient.len();
         let (gradient, mut hessian) = quadratic.parts_mut();
-        let g = &gradient[first..];
+        let g = rest(gradient, first);
         let (n, stride) = (g.len(), hessian.stride());
         let mut added = T::ZERO;
         let mut wanted = demand.regularization;
@@ -284,7 +287,7 @@ impl<T: Real> Backward<'_, T> {
     fn write_gains(&self, feedforward: &mut [T], mut gain: MatMut<'_, T>) {
         let n = self.gradient.len();
         let (stride, free) = (padded(n), self.bounds.free());
-        feedforward.copy_from_slice(self.bounds.x);
+        copy(feedforward, self.bounds.x);
         for (row, &control) in free.iter().enumerate() {
             let crossed = run(self.crossed, usize::from(control) * stride, n);
             for (out, x) in gain.row_mut(row).iter_mut().zip(crossed) {
@@ -302,9 +305,12 @@ impl<T: Real> Backward<'_, T> {
         // From the first rows to where they belong, the last one first.
         let mut row = free.len();
         for control in (0..nu).rev() {
-            if row > 0 && usize::from(free[row - 1]) == control {
+            if row > 0 && usize::from(free.at(row - 1)) == control {
                 row -= 1;
-                gain.data_mut().copy_within(row * gain_stride..row * gain_stride + n, control * gain_stride);
+                if row < control {
+                    let (above, below) = split_mut(gain.data_mut(), control * gain_stride);
+                    copy(run_mut(below, 0, n), run(above, row * gain_stride, n));
+                }
             } else {
                 gain.row_mut(control).fill(T::ZERO);
             }
@@ -316,7 +322,7 @@ impl<T: Real> Backward<'_, T> {
         let n = self.gradient.len();
         let (stride, nu) = (padded(n), gain.rows());
         copy(self.gradient, run(quadratic.gradient, 0, n));
-        for (row, step) in self.crossed.chunks_exact(stride).zip(&*self.bounds.x) {
+        for (row, step) in self.crossed.chunks_exact(stride.max(1)).zip(&*self.bounds.x) {
             add_scaled(self.gradient, *step, row);
         }
         let mut hessian = states_block(quadratic, n);
@@ -381,7 +387,7 @@ fn columns_of<T: Real>(b: MatRef<'_, T>) -> [[T; MOST_AXES]; MOST_AXES] {
 /// Some rows of X times B, for the columns of X from `first` on that B has rows for.
 fn times_block<T: Real>(b: MatRef<'_, T>, x: &mut [T], stride: usize, first: usize, rows: Range<usize>) {
     let (n, columns) = (b.rows().min(MOST_AXES), columns_of(b));
-    for row in x.chunks_exact_mut(stride).take(rows.end).skip(rows.start) {
+    for row in x.chunks_exact_mut(stride.max(1)).take(rows.end).skip(rows.start) {
         let Some(row) = row.get_mut(first..first + n) else { return };
         let mut sums = [T::ZERO; MOST_AXES];
         for (x, column) in row.iter().zip(&columns) {
@@ -401,14 +407,14 @@ fn mirror<T: Real>(upper: MatRef<'_, T>, out: &mut [T], stride: usize) {
         let end = (first + 4).min(n);
         for i in first..end {
             for j in i + 1..end {
-                out[j * stride + i] = upper[(i, j)];
+                out.set(j * stride + i, upper[(i, j)]);
             }
         }
         if end < first + 4 {
             return;
         }
         let rows: [&[T]; 4] = core::array::from_fn(|k| run(upper.row(first + k), end, n - end));
-        let below = out.get_mut(end * stride..).unwrap_or(&mut []).chunks_exact_mut(stride);
+        let below = out.get_mut(end * stride..).unwrap_or(&mut []).chunks_exact_mut(stride.max(1));
         for ((((out, a), b), c), d) in below.zip(rows[0]).zip(rows[1]).zip(rows[2]).zip(rows[3]) {
             let Some(out) = out.get_mut(first..).and_then(|out| out.first_chunk_mut::<4>()) else { return };
             *out = [*a, *b, *c, *d];
