@@ -2,6 +2,7 @@
 
 use nalgebra::Vector3;
 
+use crate::memory::{Values, run, run_mut};
 use crate::model::{BodyId, Geometry, Material, Model};
 use crate::scalar::Real;
 
@@ -105,7 +106,7 @@ impl<T: Real> Manifold<T> {
 
     /// The points, in ascending order of their features.
     pub fn points(&self) -> &[ManifoldPoint<T>] {
-        &self.points[..self.len]
+        run(&self.points, 0, self.len)
     }
 
     /// Whether the points are exact; false if the search for them ended at its bound, with the best answer it had.
@@ -128,23 +129,30 @@ impl<T: Real> Manifold<T> {
     /// Adds a point in the order of features. When all places are taken, the shallowest of the points gives way.
     pub fn insert(&mut self, point: ManifoldPoint<T>) {
         if self.len == CAPACITY {
-            let shallowest = (1..self.len)
-                .fold(0, |least, k| if self.points[k].distance > self.points[least].distance { k } else { least });
-            if point.distance >= self.points[shallowest].distance {
+            let shallowest = (1..self.len).fold(0, |least, k| {
+                if self.points.at(k).distance > self.points.at(least).distance { k } else { least }
+            });
+            if point.distance >= self.points.at(shallowest).distance {
                 return;
             }
-            self.points.copy_within(shallowest + 1.., shallowest);
+            for k in shallowest + 1..self.len {
+                let next = self.points.at(k);
+                self.points.set(k - 1, next);
+            }
             self.len -= 1;
         }
         let at = self.points().iter().position(|other| other.feature > point.feature).unwrap_or(self.len);
-        self.points.copy_within(at..self.len, at + 1);
-        self.points[at] = point;
+        for k in (at..self.len).rev() {
+            let moved = self.points.at(k);
+            self.points.set(k + 1, moved);
+        }
+        self.points.set(at, point);
         self.len += 1;
     }
 
     /// The same points with the two geometries in the other order.
     pub fn flipped(mut self) -> Self {
-        for point in &mut self.points[..self.len] {
+        for point in run_mut(&mut self.points, 0, self.len) {
             *point = point.flipped();
         }
         self

@@ -8,7 +8,7 @@ use super::balls::Balls;
 use super::{Contact, Manifold, Solid, collide};
 use crate::input::{InputError, check_length};
 use crate::kinematics::Kinematics;
-use crate::memory::carved;
+use crate::memory::{Values, carved, run};
 use crate::model::{GeometryId, GeometryPair, Model, Shape};
 use crate::scalar::Real;
 use crate::spatial::Placement;
@@ -49,7 +49,7 @@ pub struct Detected {
 impl<T: Real> Collision<'_, T> {
     /// The contacts, in the order of pairs and of features within a pair.
     pub fn contacts(&self) -> &[Contact<T>] {
-        &self.storage[..self.found.kept]
+        run(self.storage, 0, self.found.kept)
     }
 }
 
@@ -208,7 +208,10 @@ fn keep<T: Real>(contact: Contact<T>, storage: &mut [Contact<T>], found: &mut De
     };
     let (shallowest, distance) = rest.iter().enumerate().fold(start, deeper);
     if contact.at.distance < distance {
-        storage.copy_within(shallowest + 1.., shallowest);
-        storage[found.kept - 1] = contact;
+        for k in shallowest + 1..storage.len() {
+            let next = storage.at(k);
+            storage.set(k - 1, next);
+        }
+        storage.set(found.kept - 1, contact);
     }
 }

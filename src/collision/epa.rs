@@ -6,6 +6,7 @@ use nalgebra::Vector3;
 use super::core_shape::{Core, NO_CORNER};
 use super::feature::{tangents, unit, unit_across};
 use super::simplex::{Simplex, Vertex};
+use crate::memory::{Values, put, run, run_mut};
 use crate::scalar::Real;
 use crate::spatial::vector::{cross, dot};
 
@@ -38,6 +39,12 @@ struct Face<P> {
     distance: P,
 }
 
+impl<P: Real> Default for Face<P> {
+    fn default() -> Self {
+        Self { vertices: [0; 3], normal: Vector3::repeat(P::ZERO), distance: P::ZERO }
+    }
+}
+
 struct Polytope<P> {
     vertices: [Vertex<P>; MAX_VERTICES],
     vertex_count: usize,
@@ -60,7 +67,7 @@ pub(super) fn depth<T: Real>(
     let mut polytope = Polytope::around(a, b, simplex)?;
     let mut converged = false;
     let mut at = polytope.nearest_face()?;
-    let mut nearest = polytope.faces[at];
+    let mut nearest = polytope.faces.at(at);
     while polytope.vertex_count < MAX_VERTICES {
         let vertex = Vertex::farthest(a, b, &nearest.normal);
         let gain = dot(&nearest.normal, &vertex.w) - nearest.distance;
@@ -75,9 +82,9 @@ pub(super) fn depth<T: Real>(
             break;
         }
         at = polytope.nearest_face()?;
-        nearest = polytope.faces[at];
+        nearest = polytope.faces.at(at);
     }
-    let corners = nearest.vertices.map(|k| polytope.vertices[usize::from(k)].corners);
+    let corners = nearest.vertices.map(|k| polytope.vertices.at(usize::from(k)).corners);
     Some(Depth { normal: -nearest.normal, corners, converged })
 }
 
@@ -87,7 +94,7 @@ impl<P: Real> Polytope<P> {
         let mut simplex = *simplex;
         let size = |v: &Vector3<P>| dot(v, v);
         if simplex.vertices().len() == 1 {
-            let from = simplex.vertices()[0].w;
+            let from = simplex.vertices().at(0).w;
             let (x, y, z) = (Vector3::x(), Vector3::y(), Vector3::z());
             let far = [x, -x, y, -y, z, -z].map(|direction: Vector3<P>| Vertex::farthest(a, b, &direction));
             let best =
@@ -95,7 +102,7 @@ impl<P: Real> Polytope<P> {
             simplex.push(best);
         }
         if simplex.vertices().len() == 2 {
-            let (from, to) = (simplex.vertices()[0].w, simplex.vertices()[1].w);
+            let (from, to) = (simplex.vertices().at(0).w, simplex.vertices().at(1).w);
             let along = unit(&(to - from))?;
             let (t, s) = tangents(&along);
             let off = |v: &Vertex<P>| size(&cross(&along, &(v.w - from)));
@@ -103,7 +110,7 @@ impl<P: Real> Polytope<P> {
             simplex.push(far.iter().fold(far[0], |best, v| if off(v) > off(&best) { *v } else { best }));
         }
         if simplex.vertices().len() == 3 {
-            let [p, q, r] = [0, 1, 2].map(|k: usize| simplex.vertices()[k].w);
+            let [p, q, r] = [0, 1, 2].map(|k: usize| simplex.vertices().at(k).w);
             let normal = unit_across(&(q - p), &(r - p))?;
             let (over, under) = (Vertex::farthest(a, b, &normal), Vertex::farthest(a, b, &-normal));
             let height = |v: &Vertex<P>| dot(&normal, &(v.w - p)).abs();
@@ -114,10 +121,9 @@ impl<P: Real> Polytope<P> {
 
     fn tetrahedron(simplex: &Simplex<P>) -> Option<Self> {
         let &[p, q, r, s] = simplex.vertices() else { return None };
-        let blank = Face { vertices: [0; 3], normal: Vector3::repeat(P::ZERO), distance: P::ZERO };
         let mut polytope =
-            Self { vertices: [p; MAX_VERTICES], vertex_count: 4, faces: [blank; MAX_FACES], face_count: 0 };
-        polytope.vertices[1..4].copy_from_slice(&[q, r, s]);
+            Self { vertices: [p; MAX_VERTICES], vertex_count: 4, faces: [Face::default(); MAX_FACES], face_count: 0 };
+        put(run_mut(&mut polytope.vertices, 1, 3), [q, r, s]);
         let turned = dot(&cross(&(q.w - p.w), &(r.w - p.w)), &(s.w - p.w)) > P::ZERO;
         for [i, j, k] in [[0, 1, 2], [0, 3, 1], [0, 2, 3], [1, 3, 2]] {
             polytope.add_face(if turned { [i, k, j] } else { [i, j, k] })?;
@@ -127,7 +133,7 @@ impl<P: Real> Polytope<P> {
 
     /// `None` without room or area.
     fn add_face(&mut self, vertices: [u8; 3]) -> Option<()> {
-        let [p, q, r] = vertices.map(|k| self.vertices[usize::from(k)].w);
+        let [p, q, r] = vertices.map(|k| self.vertices.at(usize::from(k)).w);
         let normal = unit_across(&(q - p), &(r - p))?;
         *self.faces.get_mut(self.face_count)? = Face { vertices, normal, distance: dot(&normal, &p) };
         self.face_count += 1;
@@ -135,7 +141,8 @@ impl<P: Real> Polytope<P> {
     }
 
     fn nearest_face(&self) -> Option<usize> {
-        let nearer = |best: usize, k: usize| if self.faces[k].distance < self.faces[best].distance { k } else { best };
+        let distance = |k: usize| self.faces.get(k).map_or(P::ZERO, |face| face.distance);
+        let nearer = |best: usize, k: usize| if distance(k) < distance(best) { k } else { best };
         (0..self.face_count).reduce(nearer)
     }
 
@@ -149,29 +156,29 @@ impl<P: Real> Polytope<P> {
         let mut seen = [false; MAX_FACES];
         let mut horizon = Horizon { edges: [[0; 2]; MAX_HORIZON], len: 0 };
         *seen.get_mut(start)? = true;
-        edges(&self.faces[start]).into_iter().try_for_each(|edge| horizon.toggle(edge))?;
+        edges(self.faces.get(start)?).into_iter().try_for_each(|edge| horizon.toggle(edge))?;
         let mut grows = true;
         while grows {
             grows = false;
-            for k in 0..self.face_count {
-                let face = &self.faces[k];
-                let visible = !seen[k] && dot(&face.normal, &vertex.w) > face.distance;
+            for (face, seen) in run(&self.faces, 0, self.face_count).iter().zip(&mut seen) {
+                let visible = !*seen && dot(&face.normal, &vertex.w) > face.distance;
                 if visible && edges(face).iter().any(|edge| horizon.back_of(edge).is_some()) {
                     edges(face).into_iter().try_for_each(|edge| horizon.toggle(edge))?;
-                    (seen[k], grows) = (true, true);
+                    (*seen, grows) = (true, true);
                 }
             }
         }
         let mut kept = 0;
-        for k in 0..self.face_count {
-            if !seen[k] {
-                self.faces[kept] = self.faces[k];
+        for (k, seen) in seen.iter().enumerate().take(self.face_count) {
+            if !seen {
+                let face = self.faces.at(k);
+                self.faces.set(kept, face);
                 kept += 1;
             }
         }
         self.face_count = kept;
         self.vertex_count += 1;
-        horizon.edges[..horizon.len].iter().try_for_each(|&[i, j]| self.add_face([i, j, index as u8]))
+        run(&horizon.edges, 0, horizon.len).iter().try_for_each(|&[i, j]| self.add_face([i, j, index as u8]))
     }
 }
 
@@ -182,14 +189,15 @@ fn edges<P>(&Face { vertices: [i, j, k], .. }: &Face<P>) -> [[u8; 2]; 3] {
 impl Horizon {
     /// Where the same edge is, as the neighbour has it.
     fn back_of(&self, &[i, j]: &[u8; 2]) -> Option<usize> {
-        self.edges[..self.len].iter().position(|&edge| edge == [j, i])
+        run(&self.edges, 0, self.len).iter().position(|&edge| edge == [j, i])
     }
 
     /// An edge that two seen faces share is not on the horizon.
     fn toggle(&mut self, edge: [u8; 2]) -> Option<()> {
         if let Some(k) = self.back_of(&edge) {
             self.len -= 1;
-            self.edges[k] = self.edges[self.len];
+            let last = self.edges.at(self.len);
+            self.edges.set(k, last);
         } else {
             *self.edges.get_mut(self.len)? = edge;
             self.len += 1;

@@ -11,6 +11,7 @@ use super::patch::{NEARLY_FLAT, Patch, patch};
 use super::simplex::Vertex;
 use super::witness::witness;
 use super::{Manifold, ManifoldPoint, Solid};
+use crate::memory::run;
 use crate::scalar::Real;
 use crate::spatial::vector::{column, dot};
 
@@ -230,7 +231,7 @@ struct CornerSet {
 
 impl CornerSet {
     fn as_slice(&self) -> &[u16] {
-        &self.corners[..self.len]
+        run(&self.corners, 0, self.len)
     }
 }
 
@@ -251,8 +252,9 @@ impl FromIterator<u16> for CornerSet {
     fn from_iter<I: IntoIterator<Item = u16>>(all: I) -> Self {
         let mut set = Self::default();
         for corner in all {
-            if set.len < set.corners.len() && !set.as_slice().contains(&corner) {
-                set.corners[set.len] = corner;
+            let known = set.as_slice().contains(&corner);
+            if let Some(place) = set.corners.get_mut(set.len).filter(|_| !known) {
+                *place = corner;
                 set.len += 1;
             }
         }

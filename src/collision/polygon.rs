@@ -2,6 +2,7 @@
 
 use nalgebra::Vector3;
 
+use crate::memory::{Values, run};
 use crate::scalar::Real;
 use crate::spatial::vector::{cross, dot};
 
@@ -23,6 +24,12 @@ pub(super) struct Corner<T> {
     edge: u16,
 }
 
+impl<T: Real> Default for Corner<T> {
+    fn default() -> Self {
+        Self { position: Vector3::repeat(T::ZERO), tag: 0, edge: 0 }
+    }
+}
+
 /// Corners counter-clockwise about the normal; two make a segment.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Polygon<T> {
@@ -32,12 +39,11 @@ pub(super) struct Polygon<T> {
 
 impl<T: Real> Polygon<T> {
     pub fn new() -> Self {
-        let blank = Corner { position: Vector3::repeat(T::ZERO), tag: 0, edge: 0 };
-        Self { corners: [blank; CAPACITY], len: 0 }
+        Self { corners: [Corner::default(); CAPACITY], len: 0 }
     }
 
     pub fn corners(&self) -> &[Corner<T>] {
-        &self.corners[..self.len]
+        run(&self.corners, 0, self.len)
     }
 
     /// Adds a corner with its number; one too many is left out.
@@ -57,8 +63,7 @@ impl<T: Real> Polygon<T> {
     pub fn cut_by(&self, face: &Polygon<T>, normal: &Vector3<T>, slack: T::Plain) -> Self {
         let mut rest = *self;
         let sides = face.corners();
-        for (k, corner) in sides.iter().enumerate() {
-            let next = &sides[(k + 1) % sides.len()];
+        for (k, (corner, next)) in sides.iter().zip(sides.iter().cycle().skip(1)).enumerate() {
             let edge = next.position - corner.position;
             let outward = cross(&edge, normal);
             let length = dot(&edge.map(T::plain), &edge.map(T::plain)).sqrt();
@@ -84,7 +89,7 @@ impl<T: Real> Polygon<T> {
             if closing && self.len < 3 {
                 break;
             }
-            let next = &self.corners[if closing { 0 } else { k + 1 }];
+            let next = &self.corners.at(if closing { 0 } else { k + 1 });
             let there = height(next);
             if inside == (there.plain() <= slack) || here.plain() == there.plain() {
                 continue;
@@ -112,27 +117,28 @@ impl<T: Real> Polygon<T> {
         // 30° off the reference edge: neither along the sides nor along the diagonals of common shapes.
         let (cos, sin) = (T::Plain::from_f64(0.866), T::Plain::from_f64(0.5));
         let (first, second) = (x * cos + y * sin, y * cos - x * sin);
-        let along = |k: usize, direction: &Vector3<T::Plain>| dot(direction, &plain(&self.corners[k].position));
+        let position = |k: usize| plain(&self.corners.at(k).position);
+        let along = |k: usize, direction: &Vector3<T::Plain>| dot(direction, &position(k));
         let farthest = |direction: Vector3<T::Plain>| {
             (1..self.len).fold(0, |best, k| if along(k, &direction) > along(best, &direction) { k } else { best })
         };
         let mut chosen = [first, second, -first, -second].map(farthest);
-        let spread = plain(&self.corners[chosen[0]].position) - plain(&self.corners[chosen[2]].position);
+        let spread = position(chosen[0]) - position(chosen[2]);
         let clearly = T::Plain::from_f64(CLEARLY_LOWER) * dot(&spread, &spread).sqrt();
         let (down, lowest) = (-n, farthest(-n));
         if chosen.iter().all(|&k| along(k, &down) + clearly < along(lowest, &down)) {
             let away = |k: usize| {
-                let offset = plain(&self.corners[chosen[k]].position) - plain(&self.corners[lowest].position);
+                let offset = position(chosen.at(k)) - position(lowest);
                 dot(&offset, &offset)
             };
             // A tie must not be left to rounding.
             let clearly = T::Plain::from_f64(0.999);
             let nearest = (1..LIMIT).fold(0, |best, k| if away(k) < away(best) * clearly { k } else { best });
-            chosen[nearest] = lowest;
+            chosen.set(nearest, lowest);
         }
         let mut thin = Self::new();
         for k in (0..self.len).filter(|k| chosen.contains(k)) {
-            thin.add(self.corners[k]);
+            thin.add(self.corners.at(k));
         }
         thin
     }

@@ -3,6 +3,7 @@
 use nalgebra::Vector3;
 
 use super::core_shape::Core;
+use crate::memory::{Values, run};
 use crate::scalar::Real;
 use crate::spatial::vector::{cross, dot};
 
@@ -25,8 +26,10 @@ impl<P: Real> Vertex<P> {
         let (to, corner_b) = b.support(direction);
         Self { w: to - from, a: from, b: to, corners: [corner_a, corner_b] }
     }
+}
 
-    fn zero() -> Self {
+impl<P: Real> Default for Vertex<P> {
+    fn default() -> Self {
         let zero = Vector3::repeat(P::ZERO);
         Self { w: zero, a: zero, b: zero, corners: [0; 2] }
     }
@@ -42,13 +45,12 @@ pub(super) struct Simplex<P> {
 
 impl<P: Real> Simplex<P> {
     pub fn new(first: Vertex<P>) -> Self {
-        let mut vertices = [Vertex::zero(); 4];
-        vertices[0] = first;
-        Self { vertices, weights: [P::ONE; 4], len: 1 }
+        let none = Vertex::default();
+        Self { vertices: [first, none, none, none], weights: [P::ONE; 4], len: 1 }
     }
 
     pub fn vertices(&self) -> &[Vertex<P>] {
-        &self.vertices[..self.len]
+        run(&self.vertices, 0, self.len)
     }
 
     /// Adds a vertex; a simplex of four has no place for it.
@@ -85,14 +87,14 @@ impl<P: Real> Simplex<P> {
     fn keep(&mut self, chosen: &[(usize, P)]) {
         let old = self.vertices;
         for (k, &(index, weight)) in chosen.iter().enumerate() {
-            self.vertices[k] = old[index];
-            self.weights[k] = weight;
+            self.vertices.set(k, old.at(index));
+            self.weights.set(k, weight);
         }
         self.len = chosen.len();
     }
 
     fn on_segment(&mut self, [i, j]: [usize; 2]) {
-        let (p, q) = (self.vertices[i].w, self.vertices[j].w);
+        let (p, q) = (self.vertices.at(i).w, self.vertices.at(j).w);
         let along = q - p;
         let (part, whole) = (-dot(&p, &along), dot(&along, &along));
         if part <= P::ZERO || whole <= P::ZERO {
@@ -107,7 +109,7 @@ impl<P: Real> Simplex<P> {
 
     /// Inside the triangle if all shares are positive, else on the nearest of its sides.
     fn on_triangle(&mut self, [i, j, k]: [usize; 3]) {
-        let (p, q, r) = (self.vertices[i].w, self.vertices[j].w, self.vertices[k].w);
+        let (p, q, r) = (self.vertices.at(i).w, self.vertices.at(j).w, self.vertices.at(k).w);
         let (pq, pr) = (q - p, r - p);
         let normal = cross(&pq, &pr);
         let share_r = dot(&cross(&pq, &-p), &normal);
@@ -151,7 +153,7 @@ impl<P: Real> Simplex<P> {
 
     /// Whether the origin is not on the side of a face where the fourth vertex is; a flat tetrahedron has no inside.
     fn is_outside(&self, [p, q, r]: [usize; 3], inner: usize) -> bool {
-        let point = |k: usize| self.vertices[k].w;
+        let point = |k: usize| self.vertices.at(k).w;
         let normal = cross(&(point(q) - point(p)), &(point(r) - point(p)));
         let (origin, fourth) = (-dot(&normal, &point(p)), dot(&normal, &(point(inner) - point(p))));
         let reach = point(inner) - point(p);

@@ -5,7 +5,7 @@ use super::{Constraint, Law, Problem, ProblemDims, Source, delassus};
 use crate::collision::Contact;
 use crate::dynamics::Dynamics;
 use crate::linalg::{MatMut, MatRef, padded, partial_dot, tree};
-use crate::memory::carved;
+use crate::memory::{Values, carved, copy, run, run_mut, split};
 use crate::model::{Body, Joint, Model};
 use crate::scalar::Real;
 
@@ -134,9 +134,9 @@ impl<T: Real> Assembly<'_, T> {
     /// The problem.
     pub fn problem(&self) -> Problem<'_, T> {
         Problem {
-            constraints: &self.constraints[..self.count],
+            constraints: run(self.constraints, 0, self.count),
             delassus: MatRef::with_stride(self.delassus, self.rows, self.rows, padded(self.rows)),
-            free_velocity: &self.free_velocity[..self.rows],
+            free_velocity: run(self.free_velocity, 0, self.rows),
         }
     }
 
@@ -157,7 +157,7 @@ impl<T: Real> Assembly<'_, T> {
 
     /// ∂offset/∂gap and ∂offset/∂(J v) of each row.
     pub(crate) fn offset_slopes(&self) -> [&[T]; 2] {
-        [&self.offset_by_gap[..self.rows], &self.offset_by_velocity[..self.rows]]
+        [run(self.offset_by_gap, 0, self.rows), run(self.offset_by_velocity, 0, self.rows)]
     }
 
     /// Rows in use.
@@ -254,9 +254,9 @@ impl<T: Real> Assembly<'_, T> {
 
     fn write_jacobian(&mut self, model: Model<'_, T>, contacts: &[Contact<T>], dynamics: &Dynamics<'_, T>) {
         let stride = padded(self.rows);
-        self.jacobian[..model.nv() * stride].fill(T::ZERO);
+        run_mut(self.jacobian, 0, model.nv() * stride).fill(T::ZERO);
         let kinematics = &dynamics.kinematics;
-        for constraint in &self.constraints[..self.count] {
+        for constraint in run(self.constraints, 0, self.count) {
             let first = usize::from(constraint.first_row);
             let mut columns = Columns { jacobian: self.jacobian, stride, first };
             match constraint.source {
@@ -264,14 +264,19 @@ impl<T: Real> Assembly<'_, T> {
                 Source::UpperLimit { dof } => columns.write_unit(dof, -T::ONE),
                 // Contacts come last, and all at once.
                 Source::Contact { .. } => {
-                    let taken = contacts.get(..self.count - self.first_contact).unwrap_or(contacts);
-                    for same in taken.chunk_by(|x, y| x.bodies(model) == y.bodies(model)) {
+                    let mut taken = contacts.get(..self.count - self.first_contact).unwrap_or(contacts);
+                    while let Some(first) = taken.first() {
+                        let bodies = first.bodies(model);
+                        let count = taken.iter().take_while(|contact| contact.bodies(model) == bodies).count();
+                        let (same, rest) = split(taken, count);
                         columns.write_contacts(model, kinematics, same);
+                        taken = rest;
                     }
                     break;
                 }
                 Source::Closure { index, row: 0 } => {
-                    columns.write_closure(model, kinematics, &model.closures[usize::from(index)]);
+                    let Some(closure) = model.closures.get(usize::from(index)) else { continue };
+                    columns.write_closure(model, kinematics, closure);
                 }
                 Source::Closure { .. } => {}
             }
@@ -287,14 +292,14 @@ impl<T: Real> Assembly<'_, T> {
         dynamics: &Dynamics<'_, T>,
     ) {
         let (rows, stride) = (self.rows, padded(self.rows));
-        let jacobian = &self.jacobian[..model.nv() * stride];
-        let (free, before) = (&mut self.free_velocity[..rows], &mut self.velocity_before[..rows]);
+        let jacobian = run(self.jacobian, 0, model.nv() * stride);
+        let (free, before) = (run_mut(self.free_velocity, 0, rows), run_mut(self.velocity_before, 0, rows));
         multiply(jacobian, stride, [situation.free, situation.v], [free, before]);
         let mut contacts = situation.contacts.iter();
         for offsets in [&mut *self.offset, &mut *self.offset_by_gap, &mut *self.offset_by_velocity] {
-            offsets[..rows].fill(T::ZERO);
+            run_mut(offsets, 0, rows).fill(T::ZERO);
         }
-        for constraint in &self.constraints[..self.count] {
+        for constraint in run(self.constraints, 0, self.count) {
             let row = usize::from(constraint.first_row);
             match constraint.source {
                 Source::LowerLimit { dof } | Source::UpperLimit { dof } => {
@@ -302,7 +307,9 @@ impl<T: Real> Assembly<'_, T> {
                     let body = model.bodies.iter().find(|body| body.first_v == dof);
                     let gap = body.and_then(|body| limit_gap(model, body, situation, upper)).map(|(_, gap, _)| gap);
                     let gap = gap.unwrap_or(T::ZERO);
-                    [self.offset[row], self.offset_by_gap[row]] = gap_velocity(gap, situation.dt_s, settings);
+                    let [offset, slope] = gap_velocity(gap, situation.dt_s, settings);
+                    self.offset.set(row, offset);
+                    self.offset_by_gap.set(row, slope);
                     self.gap_margin = self.gap_margin.min(kink_distance(gap, settings));
                 }
                 Source::Contact { .. } => {
@@ -311,22 +318,25 @@ impl<T: Real> Assembly<'_, T> {
                     let normal = row + 2;
                     self.gap_margin = self.gap_margin.min(kink_distance(contact.at.distance, settings));
                     let [gap, slope] = gap_velocity(contact.at.distance, situation.dt_s, settings);
-                    let (before, free) = (self.velocity_before[normal], self.free_velocity[normal]);
+                    let (before, free) = (self.velocity_before.at(normal), self.free_velocity.at(normal));
                     let meets = contact.at.distance + situation.dt_s * free < T::ZERO;
                     let bounces = restitution > T::ZERO && before < -settings.bounce_threshold_m_s && meets;
                     if bounces && restitution * before < gap {
-                        (self.offset[normal], self.offset_by_velocity[normal]) = (restitution * before, restitution);
+                        self.offset.set(normal, restitution * before);
+                        self.offset_by_velocity.set(normal, restitution);
                     } else {
-                        (self.offset[normal], self.offset_by_gap[normal]) = (gap, slope);
+                        self.offset.set(normal, gap);
+                        self.offset_by_gap.set(normal, slope);
                     }
                 }
                 Source::Closure { index, row: 0 } => {
-                    let gaps = closure_gap(&dynamics.kinematics, &model.closures[usize::from(index)]);
+                    let Some(closure) = model.closures.get(usize::from(index)) else { continue };
+                    let gaps = closure_gap(&dynamics.kinematics, closure);
                     let most = settings.max_recovery_speed;
                     let slope = settings.recovery / situation.dt_s;
-                    for (k, gap) in gaps.into_iter().enumerate().take(model.closures[usize::from(index)].kind.rows()) {
-                        self.offset[row + k] = (slope * gap).max(-most).min(most);
-                        self.offset_by_gap[row + k] = if (slope * gap).abs() < most { slope } else { T::ZERO };
+                    for (k, gap) in gaps.into_iter().enumerate().take(closure.kind.rows()) {
+                        self.offset.set(row + k, (slope * gap).max(-most).min(most));
+                        self.offset_by_gap.set(row + k, if (slope * gap).abs() < most { slope } else { T::ZERO });
                     }
                 }
                 Source::DryFriction { .. } | Source::Closure { .. } => {}
@@ -340,12 +350,12 @@ impl<T: Real> Assembly<'_, T> {
     /// G = Wᵀ W, W = D^(−½) L^(−ᵀ) Jᵀ.
     fn write_delassus(&mut self, model: Model<'_, T>, contacts: &[Contact<T>], dynamics: &Dynamics<'_, T>) {
         let (nv, rows, stride) = (model.nv(), self.rows, padded(self.rows));
-        let half = &mut self.half_solved[..nv * stride];
-        half.copy_from_slice(&self.jacobian[..nv * stride]);
+        let half = run_mut(self.half_solved, 0, nv * stride);
+        copy(half, run(self.jacobian, 0, nv * stride));
         let half = MatMut::with_stride(half, nv, rows, stride);
-        let delassus = MatMut::with_stride(&mut self.delassus[..rows * stride], rows, rows, stride);
+        let delassus = MatMut::with_stride(run_mut(self.delassus, 0, rows * stride), rows, rows, stride);
         let factor = (dynamics.factor_view(model.dims()), &*self.root_pivots);
-        delassus::write(model, (&self.constraints[..self.count], contacts), factor, half, delassus);
+        delassus::write(model, (run(self.constraints, 0, self.count), contacts), factor, half, delassus);
     }
 
     /// A spring of compliance c gives σ = … + (c / Δt²) λ.
@@ -355,10 +365,10 @@ impl<T: Real> Assembly<'_, T> {
             return;
         }
         let stride = padded(self.rows);
-        for constraint in &self.constraints[..self.count] {
+        for constraint in run(self.constraints, 0, self.count) {
             if matches!(constraint.law, Law::Contact { .. } | Law::Unilateral) {
                 for row in constraint.rows() {
-                    self.delassus[row * stride + row] += compliance;
+                    self.delassus.change(row * stride + row, |x| *x += compliance);
                 }
             }
         }
@@ -401,8 +411,8 @@ fn limit_gap<T: Real>(
         return None;
     }
     let (q, dof) = (usize::from(body.first_q), usize::from(body.first_v));
-    let (range, rate) = (model.position_limits.get(q)?, *situation.v.get(dof)?);
-    let (gap, rate) = if upper { (range.upper - situation.q[q], -rate) } else { (situation.q[q] - range.lower, rate) };
+    let (range, position, rate) = (model.position_limits.get(q)?, *situation.q.get(q)?, *situation.v.get(dof)?);
+    let (gap, rate) = if upper { (range.upper - position, -rate) } else { (position - range.lower, rate) };
     gap.is_finite().then_some((dof, gap, rate))
 }
 

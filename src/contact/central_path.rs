@@ -8,6 +8,7 @@
 use super::outcome::natural_residual;
 use super::{Constraint, Law, Problem, Scratch};
 use crate::linalg::{MatMut, MatRef, lu, lu_solve, padded};
+use crate::memory::{Values, copy, put, run, run_mut, within, within_mut};
 use crate::scalar::Real;
 
 /// How the path is followed.
@@ -79,12 +80,12 @@ impl<T: Real> CentralPath<T> {
         scratch: &mut Scratch<'_, T>,
     ) -> T {
         let rows = problem.rows();
-        let step = &scratch.step[..rows];
+        let step = run(scratch.step, 0, rows);
         // G Δλ, from the velocities at the end of the full step.
         for row in 0..rows {
-            scratch.row[row] = crate::linalg::partial_dot(&problem.delassus.row(row)[..rows], step);
+            scratch.row.set(row, crate::linalg::partial_dot(run(problem.delassus.row(row), 0, rows), step));
         }
-        let change = &scratch.row[..rows];
+        let change = run(scratch.row, 0, rows);
         let mut length = T::ONE;
         for (constraint, slacks) in problem.constraints.iter().zip(&mut *scratch.slacks) {
             let view = View::new(constraint, impulses, velocity);
@@ -94,9 +95,9 @@ impl<T: Real> CentralPath<T> {
             length = length.min(slacks.room(&view, &moved));
         }
         for row in 0..rows {
-            impulses[row] = length.mul_add(step[row], impulses[row]);
+            impulses.change(row, |impulse| *impulse = length.mul_add(step.at(row), *impulse));
         }
-        for slacks in &mut scratch.slacks[..problem.constraints.len()] {
+        for slacks in run_mut(scratch.slacks, 0, problem.constraints.len()) {
             slacks.normal = length.mul_add(slacks.normal_step, slacks.normal);
             slacks.slip = length.mul_add(slacks.slip_step, slacks.slip);
         }
@@ -128,16 +129,16 @@ fn start<T: Real>(
     for constraint in problem.constraints {
         let rho = problem.stiffness(constraint);
         for row in constraint.rows() {
-            largest = largest.max(rho * problem.free_velocity[row].abs()).max(impulses[row].abs());
+            largest = largest.max(rho * problem.free_velocity.at(row).abs()).max(impulses.at(row).abs());
         }
     }
     let scale = Scale { impulse: largest };
     for constraint in problem.constraints {
-        let lambda = &mut impulses[constraint.rows()];
+        let lambda = within_mut(impulses, constraint.rows());
         match constraint.law {
-            Law::Contact { .. } => lambda.copy_from_slice(&[T::ZERO, T::ZERO, largest]),
-            Law::Unilateral => lambda[0] = largest,
-            Law::DryFriction { .. } | Law::Bilateral => lambda[0] = T::ZERO,
+            Law::Contact { .. } => put(lambda, [T::ZERO, T::ZERO, largest]),
+            Law::Unilateral => put(lambda, [largest]),
+            Law::DryFriction { .. } | Law::Bilateral => put(lambda, [T::ZERO]),
         }
     }
     problem.velocity(impulses, velocity);
@@ -191,7 +192,7 @@ fn write_system<T: Real>(
     let rows = problem.rows();
     let stride = padded(rows);
     for row in 0..rows {
-        scratch.matrix[row * stride..][..rows].copy_from_slice(&problem.delassus.row(row)[..rows]);
+        copy(run_mut(scratch.matrix, row * stride, rows), run(problem.delassus.row(row), 0, rows));
     }
     let mut matrix = MatMut::with_stride(scratch.matrix, rows, rows, stride);
     for (constraint, slacks) in problem.constraints.iter().zip(&*scratch.slacks) {
@@ -204,22 +205,26 @@ fn write_system<T: Real>(
             for j in 0..n {
                 matrix[(first + i, first + j)] += block[i][j];
             }
-            scratch.step[first + i] = right[i];
+            scratch.step.set(first + i, right.at(i));
         }
         if view.radius <= T::ZERO && n == 3 {
             // Without friction the tangential impulses are zero and stay so.
             for i in first..first + 2 {
                 matrix.row_mut(i).fill(T::ZERO);
                 matrix[(i, i)] = T::ONE;
-                scratch.step[i] = -impulses[i];
+                scratch.step.set(i, -impulses.at(i));
             }
         }
     }
     if lu(matrix, scratch.exchanges).is_err() {
         return false;
     }
-    lu_solve(MatRef::with_stride(scratch.matrix, rows, rows, stride), scratch.exchanges, &mut scratch.step[..rows]);
-    scratch.step[..rows].iter().all(|x| x.is_finite())
+    lu_solve(
+        MatRef::with_stride(scratch.matrix, rows, rows, stride),
+        scratch.exchanges,
+        run_mut(scratch.step, 0, rows),
+    );
+    run(scratch.step, 0, rows).iter().all(|x| x.is_finite())
 }
 
 /// A constraint's impulses and velocities as a normal pair and a friction pair; one of them may be missing.
@@ -241,22 +246,24 @@ struct View<T> {
 impl<T: Real> View<T> {
     #[inline(always)]
     fn new(constraint: &Constraint<T>, impulses: &[T], velocity: &[T]) -> Self {
-        let (lambda, sigma) = (&impulses[constraint.rows()], &velocity[constraint.rows()]);
+        let (lambda, sigma) = (within(impulses, constraint.rows()), within(velocity, constraint.rows()));
         let o = T::ZERO;
         let none =
             Self { law: constraint.law, normal: o, normal_velocity: o, tangent: [o; 2], slip: [o; 2], radius: o };
         match constraint.law {
             Law::Contact { friction } => Self {
-                normal: lambda[2],
-                normal_velocity: sigma[2],
-                tangent: [lambda[0], lambda[1]],
-                slip: [sigma[0], sigma[1]],
-                radius: friction * lambda[2],
+                normal: lambda.at(2),
+                normal_velocity: sigma.at(2),
+                tangent: [lambda.at(0), lambda.at(1)],
+                slip: [sigma.at(0), sigma.at(1)],
+                radius: friction * lambda.at(2),
                 ..none
             },
-            Law::Unilateral => Self { normal: lambda[0], normal_velocity: sigma[0], ..none },
-            Law::DryFriction { bound } => Self { tangent: [lambda[0], o], slip: [sigma[0], o], radius: bound, ..none },
-            Law::Bilateral => Self { slip: [sigma[0], o], ..none },
+            Law::Unilateral => Self { normal: lambda.at(0), normal_velocity: sigma.at(0), ..none },
+            Law::DryFriction { bound } => {
+                Self { tangent: [lambda.at(0), o], slip: [sigma.at(0), o], radius: bound, ..none }
+            }
+            Law::Bilateral => Self { slip: [sigma.at(0), o], ..none },
         }
     }
 

@@ -10,6 +10,7 @@ use super::{Constraint, Source};
 use crate::collision::Contact;
 use crate::linalg::tree::{self, Link, Tree};
 use crate::linalg::{MatMut, MatRef, mirror, write_gram_rows};
+use crate::memory::Values;
 use crate::model::{BodyId, Model};
 use crate::scalar::Real;
 
@@ -57,7 +58,7 @@ pub(super) fn write<T: Real>(
         });
     } else {
         tree::half_solve_transposed(model.tree, factor, half.reborrow());
-        tree::scale_rows(half.reborrow(), |dof| root_pivots[dof]);
+        tree::scale_rows(half.reborrow(), |dof| root_pivots.at(dof));
     }
     for_each_band(model, constraints, contacts, SUMMED_ROWS, |band| {
         write_gram_rows(&mut delassus, half.as_ref(), band.rows.clone(), band.chain(model));

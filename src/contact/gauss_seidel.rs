@@ -4,6 +4,7 @@ use super::outcome::{natural_residual, residuals};
 use super::problem::project_to_disc;
 use super::reduced::Linear;
 use super::{Law, Outcome, Problem, Scratch, Solution, Solver, SolverStatus, Stop};
+use crate::memory::Values;
 use crate::scalar::Real;
 
 /// Projected Gauss–Seidel. Robust and cheap per sweep, slow in the end: for warm starts and as a fallback.
@@ -70,18 +71,18 @@ pub(super) fn sweep<T: Real>(problem: &Problem<'_, T>, impulses: &mut [T], veloc
             Law::Contact { friction } => {
                 let normal = row + 2;
                 if g[(normal, normal)] > T::ZERO {
-                    let target = impulses[normal] - velocity[normal] / g[(normal, normal)];
+                    let target = impulses.at(normal) - velocity.at(normal) / g[(normal, normal)];
                     problem.set_impulse(normal, target.max(T::ZERO), impulses, velocity);
                 }
                 let rho = tangential_stiffness(g[(row, row)], g[(row, row + 1)], g[(row + 1, row + 1)]);
-                let target = [0, 1].map(|k| impulses[row + k] - rho * velocity[row + k]);
-                let tangent = project_to_disc(target, friction * impulses[normal]);
-                for k in 0..2 {
-                    problem.set_impulse(row + k, tangent[k], impulses, velocity);
+                let target = [0, 1].map(|k| impulses.at(row + k) - rho * velocity.at(row + k));
+                let tangent = project_to_disc(target, friction * impulses.at(normal));
+                for (k, tangent) in tangent.into_iter().enumerate() {
+                    problem.set_impulse(row + k, tangent, impulses, velocity);
                 }
             }
             ref law if g[(row, row)] > T::ZERO => {
-                let target = super::problem::project_to_law(impulses[row] - velocity[row] / g[(row, row)], law);
+                let target = super::problem::project_to_law(impulses.at(row) - velocity.at(row) / g[(row, row)], law);
                 problem.set_impulse(row, target, impulses, velocity);
             }
             _ => {}

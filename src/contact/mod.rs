@@ -21,6 +21,7 @@ mod smoothed;
 mod solver;
 
 use crate::linalg::partial_dot;
+use crate::memory::{copy, run};
 use crate::scalar::Real;
 
 pub use admm::Admm;
@@ -60,7 +61,7 @@ fn is_finite<T: Real>(problem: &Problem<'_, T>, impulses: &[T]) -> bool {
     let sum = |x: &[T]| partial_dot(x, x);
     let squares = match g.data().get(..rows * rows) {
         Some(all) if g.stride() == rows => sum(all),
-        _ => (0..rows).fold(T::ZERO, |total, row| total + sum(&g.row(row)[..rows])),
+        _ => (0..rows).fold(T::ZERO, |total, row| total + sum(run(g.row(row), 0, rows))),
     };
     (squares + sum(problem.free_velocity) + sum(impulses)).is_finite()
 }
@@ -73,7 +74,7 @@ fn give_up<T: Real>(
     modes: &mut [Mode],
 ) -> Outcome<T> {
     impulses.fill(T::ZERO);
-    velocity.copy_from_slice(problem.free_velocity);
+    copy(velocity, problem.free_velocity);
     modes.fill(Mode::Break);
     Outcome { status: SolverStatus::NotFinite, ..Outcome::default() }
 }

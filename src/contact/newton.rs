@@ -9,6 +9,7 @@ use super::{CentralPath, Mode, Outcome, Problem, Residuals, Scratch, Solution, S
 use crate::linalg::{
     MatMut, MatRef, add_symmetric_product, cholesky_in_blocks, cholesky_solve_in_blocks, lu, lu_solve, padded,
 };
+use crate::memory::{Values, copy, run, run_mut, within, within_mut};
 use crate::scalar::Real;
 
 /// Newton's method on Alart and Curnier's function: one step after a few Gauss–Seidel sweeps, which is all that most
@@ -162,7 +163,7 @@ struct Search<'s, 'p, 'a, T> {
 /// Half a unit in the last place of the largest free velocity, as an impulse: no solver gets below it.
 fn rounding<T: Real>(problem: &Problem<'_, T>) -> T {
     let largest = problem.constraints.iter().fold(T::ZERO, |largest, constraint| {
-        largest.max(problem.stiffness(constraint) * super::largest(&problem.free_velocity[constraint.rows()]))
+        largest.max(problem.stiffness(constraint) * super::largest(within(problem.free_velocity, constraint.rows())))
     });
     T::from_f64(0.5) * T::EPSILON * largest
 }
@@ -181,7 +182,7 @@ enum Stage {
 impl<T: Real> Search<'_, '_, '_, T> {
     /// Whether zero impulses are a solution, exactly; they have no size that a residual could be compared with.
     fn rests_without_impulses(&mut self) -> bool {
-        let zero = &mut self.scratch.best[..self.impulses.len()];
+        let zero = run_mut(self.scratch.best, 0, self.impulses.len());
         zero.fill(T::ZERO);
         let rests = is_exact(self.problem, zero, self.problem.free_velocity);
         if rests {
@@ -324,12 +325,14 @@ impl<T: Real> Search<'_, '_, '_, T> {
     fn solve_rounded(&mut self, width: T, proximal: T) -> Option<T> {
         const DECIDED: u16 = u16::MAX;
         let Self { problem, impulses, velocity, scratch, outcome, .. } = self;
-        let linear = &mut scratch.linear[..problem.constraints.len()];
-        let number = |index: usize, first: Option<usize>| linear[index].first = first.map_or(DECIDED, |k| k as u16);
+        let linear = run_mut(scratch.linear, 0, problem.constraints.len());
+        let number = |index: usize, first: Option<usize>| {
+            linear.change(index, |linear| linear.first = first.map_or(DECIDED, |k| k as u16))
+        };
         let unknowns = smoothed::decide(problem, width, impulses, velocity, number);
-        let first = |index: usize| Some(linear[index].first).filter(|k| *k != DECIDED).map(usize::from);
-        let (stride, step) = (padded(unknowns), &mut scratch.step[..unknowns]);
-        let (point, rows) = ((&**impulses, &**velocity), &mut scratch.exchanges[..unknowns]);
+        let first = |index: usize| Some(linear.at(index).first).filter(|k| *k != DECIDED).map(usize::from);
+        let (stride, step) = (padded(unknowns), run_mut(scratch.step, 0, unknowns));
+        let (point, rows) = ((&**impulses, &**velocity), run_mut(scratch.exchanges, 0, unknowns));
         let error = smoothed::write_system(problem, width, point, first, rows, scratch.matrix, step, scratch.row);
         let mut matrix = MatMut::with_stride(scratch.matrix, unknowns, unknowns, stride);
         regularize(matrix.reborrow(), proximal);
@@ -338,14 +341,14 @@ impl<T: Real> Search<'_, '_, '_, T> {
             return None;
         }
         lu_solve(MatRef::with_stride(scratch.matrix, unknowns, unknowns, stride), scratch.exchanges, step);
-        let whole = &mut scratch.projected[..problem.rows()];
+        let whole = run_mut(scratch.projected, 0, problem.rows());
         whole.fill(T::ZERO);
         for (index, constraint) in problem.constraints.iter().enumerate() {
             if let Some(at) = first(index) {
-                whole[constraint.rows()].copy_from_slice(&step[at..][..constraint.law.rows()]);
+                copy(within_mut(whole, constraint.rows()), run(step, at, constraint.law.rows()));
             }
         }
-        let change = &mut scratch.row[..whole.len()];
+        let change = run_mut(scratch.row, 0, whole.len());
         change.fill(T::ZERO);
         add_symmetric_product(change, problem.delassus, whole);
         Some(error)
@@ -355,7 +358,7 @@ impl<T: Real> Search<'_, '_, '_, T> {
     fn take_rounded_step(&mut self, width: T, before: T, patience: u16) -> T {
         let Self { problem, impulses, velocity, scratch, .. } = self;
         let rows = problem.rows();
-        let (step, change) = (&scratch.projected[..rows], &scratch.row[..rows]);
+        let (step, change) = (run(scratch.projected, 0, rows), run(scratch.row, 0, rows));
         let error = |length: T| smoothed::error(problem, width, (&**impulses, &**velocity), (step, change), length);
         let (mut length, mut after) = (T::ONE, error(T::ONE));
         for _ in 1..patience {
@@ -389,7 +392,7 @@ impl<T: Real> Search<'_, '_, '_, T> {
     /// One Newton step; false if the system could not be factored.
     fn take_step(&mut self, proximal: T) -> bool {
         let Self { problem, impulses, velocity, scratch, outcome, .. } = self;
-        let linear = &mut scratch.linear[..problem.constraints.len()];
+        let linear = run_mut(scratch.linear, 0, problem.constraints.len());
         for (linear, constraint) in linear.iter_mut().zip(problem.constraints) {
             *linear = Linear::identify(constraint, problem.stiffness(constraint), impulses, velocity);
         }
@@ -400,10 +403,10 @@ impl<T: Real> Search<'_, '_, '_, T> {
             }
         }
         let unknowns = number_unknowns(problem.constraints, linear);
-        let (stride, step) = (padded(unknowns), &mut scratch.step[..unknowns]);
+        let (stride, step) = (padded(unknowns), run_mut(scratch.step, 0, unknowns));
         outcome.iterations += 1;
         if is_symmetric(problem.constraints, linear) {
-            let rows = &mut scratch.exchanges[..unknowns];
+            let rows = run_mut(scratch.exchanges, 0, unknowns);
             write_symmetric(problem, linear, (velocity, proximal), rows, scratch.matrix, step);
             if cholesky_in_blocks(MatMut::with_stride(scratch.matrix, unknowns, unknowns, stride)).is_err() {
                 return false;
@@ -421,9 +424,9 @@ impl<T: Real> Search<'_, '_, '_, T> {
         }
         for (linear, constraint) in linear.iter().zip(problem.constraints) {
             let n = linear.unknowns(&constraint.law);
-            let x = &step[usize::from(linear.first)..][..n];
+            let x = run(step, usize::from(linear.first), n);
             if n > 0 {
-                linear.scatter_add(&constraint.law, x, &mut impulses[constraint.rows()]);
+                linear.scatter_add(&constraint.law, x, within_mut(impulses, constraint.rows()));
             }
         }
         true
@@ -433,13 +436,13 @@ impl<T: Real> Search<'_, '_, '_, T> {
     fn remember(&mut self, residual: T) {
         if self.best.is_none_or(|best| residual < best) {
             self.best = Some(residual);
-            self.scratch.best[..self.impulses.len()].copy_from_slice(self.impulses);
+            copy(run_mut(self.scratch.best, 0, self.impulses.len()), self.impulses);
         }
     }
 
     fn return_to_best(&mut self) {
         if self.best.is_some() {
-            self.impulses.copy_from_slice(&self.scratch.best[..self.impulses.len()]);
+            copy(self.impulses, run(self.scratch.best, 0, self.impulses.len()));
             self.problem.velocity(self.impulses, self.velocity);
         }
     }

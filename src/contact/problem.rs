@@ -2,6 +2,7 @@
 
 use super::{Constraint, Law};
 use crate::linalg::{MatRef, add_symmetric_product};
+use crate::memory::Values;
 use crate::scalar::Real;
 
 /// Constraints, the Delassus matrix G and the free velocity g.
@@ -34,9 +35,9 @@ impl<T: Real> Problem<'_, T> {
     /// λ_row ← `impulse`, and σ with it. O(rows), or nothing if it is the same.
     #[inline(always)]
     pub(super) fn set_impulse(&self, row: usize, impulse: T, impulses: &mut [T], velocity: &mut [T]) {
-        let change = impulse - impulses[row];
+        let change = impulse - impulses.at(row);
         if change != T::ZERO {
-            impulses[row] = impulse;
+            impulses.set(row, impulse);
             // G is symmetric: its row is its column.
             for (sigma, g) in velocity.iter_mut().zip(self.delassus.row(row)) {
                 *sigma = change.mul_add(*g, *sigma);

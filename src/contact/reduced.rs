@@ -8,6 +8,7 @@
 use super::problem::triple;
 use super::{Constraint, Law, Mode, Problem};
 use crate::linalg::{MatMut, padded, partial_dot};
+use crate::memory::{Values, copy, first, rest, rest_mut, run, run_mut, within};
 use crate::scalar::Real;
 
 /// A law, linearized: what its unknowns and equations are.
@@ -50,11 +51,11 @@ impl<T: Real> Linear<T> {
                 plain.identify_contact(core::array::from_fn(|k| lambda[k] - stiffness * sigma[k]), friction)
             }
             Law::Unilateral => {
-                let z = impulses[row] - stiffness * velocity[row];
+                let z = impulses.at(row) - stiffness * velocity.at(row);
                 Self { mode: if z > T::ZERO { Mode::Stick } else { Mode::Break }, margin: z.abs(), ..plain }
             }
             Law::DryFriction { bound } => {
-                let z = impulses[row] - stiffness * velocity[row];
+                let z = impulses.at(row) - stiffness * velocity.at(row);
                 let sign = if z > T::ZERO { T::ONE } else { -T::ONE };
                 let mode = if z.abs() < bound { Mode::Stick } else { Mode::Slide };
                 Self { mode, direction: [sign, T::ZERO], margin: (z.abs() - bound).abs(), ..plain }
@@ -97,7 +98,7 @@ impl<T: Real> Linear<T> {
     /// The impulses of a constraint, moved to where its mode allows them.
     #[inline(always)]
     pub fn confined(&self, constraint: &Constraint<T>, impulses: &[T]) -> [T; 3] {
-        let (o, lambda) = (T::ZERO, &impulses[constraint.rows()]);
+        let (o, lambda) = (T::ZERO, within(impulses, constraint.rows()));
         match (&constraint.law, self.mode, lambda) {
             (_, Mode::Break, _) => [o; 3],
             (Law::DryFriction { bound }, Mode::Slide, _) => [self.direction[0] * *bound, o, o],
@@ -120,8 +121,8 @@ impl<T: Real> Linear<T> {
         match (law, self.mode) {
             (Law::Contact { .. }, Mode::Slide) => {
                 let p = self.across();
-                out[0] = rho * x[2];
-                out[1] = self.kappa * rho * p[0].mul_add(x[0], p[1] * x[1]);
+                out.set(0, rho * x.at(2));
+                out.set(1, self.kappa * rho * p[0].mul_add(x.at(0), p[1] * x.at(1)));
             }
             _ => {
                 for (out, x) in out.iter_mut().zip(x) {
@@ -137,10 +138,10 @@ impl<T: Real> Linear<T> {
         match (law, self.mode) {
             (&Law::Contact { friction }, Mode::Slide) => {
                 let (d, p) = (self.direction, self.across());
-                out[0] = friction.mul_add(d[0].mul_add(x[0], d[1] * x[1]), x[2]);
-                out[1] = p[0].mul_add(x[0], p[1] * x[1]);
+                out.set(0, friction.mul_add(d[0].mul_add(x.at(0), d[1] * x.at(1)), x.at(2)));
+                out.set(1, p[0].mul_add(x.at(0), p[1] * x.at(1)));
             }
-            _ => out.copy_from_slice(x),
+            _ => copy(out, x),
         }
     }
 
@@ -150,10 +151,12 @@ impl<T: Real> Linear<T> {
         match (law, self.mode) {
             (&Law::Contact { friction }, Mode::Slide) => {
                 let (d, p) = (self.direction, self.across());
-                let along = friction * x[0];
-                lambda[0] += d[0].mul_add(along, p[0] * x[1]);
-                lambda[1] += d[1].mul_add(along, p[1] * x[1]);
-                lambda[2] += x[0];
+                let [normal, across] = first(x);
+                let along = friction * normal;
+                for k in 0..2 {
+                    lambda.change(k, |lambda| *lambda += d[k].mul_add(along, p[k] * across));
+                }
+                lambda.change(2, |lambda| *lambda += normal);
             }
             _ => {
                 for (lambda, x) in lambda.iter_mut().zip(x) {
@@ -187,16 +190,16 @@ pub(crate) fn write_system<T: Real>(
     for (l, constraint) in linear.iter().zip(problem.constraints) {
         let (first, law) = (usize::from(l.first), &constraint.law);
         for k in 0..l.unknowns(law) {
-            combine_rows(problem, l, constraint, k, &mut row[..rows]);
-            let out = &mut matrix[(first + k) * stride..][..stride];
+            combine_rows(problem, l, constraint, k, run_mut(row, 0, rows));
+            let out = run_mut(matrix, (first + k) * stride, stride);
             for (m, column) in linear.iter().zip(problem.constraints) {
                 let n = m.unknowns(&column.law);
                 if n > 0 {
-                    m.gather(&column.law, &row[column.rows()], &mut out[usize::from(m.first)..][..n]);
+                    m.gather(&column.law, within(row, column.rows()), run_mut(out, usize::from(m.first), n));
                 }
             }
             if k == 1 && l.mode == Mode::Slide {
-                out[first + 1] += T::ONE - l.kappa;
+                out.change(first + 1, |x| *x += T::ONE - l.kappa);
             }
         }
     }
@@ -222,19 +225,19 @@ pub(super) fn write_symmetric<T: Real>(
     for (l, constraint) in linear.iter().zip(problem.constraints) {
         let at = usize::from(l.first);
         for (k, row) in (at..at + l.unknowns(&constraint.law)).zip(constraint.rows()) {
-            rows[k] = row as u16;
-            right[k] = -velocity[row];
-            matrix[k * stride + k] = proximal / l.stiffness;
+            rows.set(k, row as u16);
+            right.set(k, -velocity.at(row));
+            matrix.set(k * stride + k, proximal / l.stiffness);
         }
     }
     for (k, from) in rows.iter().enumerate() {
-        let (source, out) = (problem.delassus.row(usize::from(*from)), &mut matrix[k * stride..][..rows.len()]);
-        out[k] += source[usize::from(*from)];
+        let (source, out) = (problem.delassus.row(usize::from(*from)), run_mut(matrix, k * stride, rows.len()));
+        out.change(k, |x| *x += source.at(usize::from(*from)));
         if rows.len() == problem.rows() {
-            out[k + 1..].copy_from_slice(&source[k + 1..]);
+            copy(rest_mut(out, k + 1), rest(source, k + 1));
         } else {
-            for (out, column) in out[k + 1..].iter_mut().zip(&rows[k + 1..]) {
-                *out = source[usize::from(*column)];
+            for (out, column) in rest_mut(out, k + 1).iter_mut().zip(rest(rows, k + 1)) {
+                *out = source.at(usize::from(*column));
             }
         }
     }
@@ -244,14 +247,14 @@ pub(super) fn write_symmetric<T: Real>(
 #[inline(always)]
 fn combine_rows<T: Real>(problem: &Problem<'_, T>, l: &Linear<T>, constraint: &Constraint<T>, k: usize, row: &mut [T]) {
     let first = usize::from(constraint.first_row);
-    let g = |k: usize| &problem.delassus.row(first + k)[..row.len()];
+    let g = |k: usize| run(problem.delassus.row(first + k), 0, row.len());
     let rho = l.stiffness;
     match (&constraint.law, l.mode) {
         (Law::Contact { .. }, Mode::Slide) if k == 1 => {
             let p = l.across().map(|p| p * l.kappa * rho);
             let (a, b) = (g(0), g(1));
-            for j in 0..a.len() {
-                row[j] = p[0].mul_add(a[j], p[1] * b[j]);
+            for ((x, a), b) in row.iter_mut().zip(a).zip(b) {
+                *x = p[0].mul_add(*a, p[1] * *b);
             }
         }
         (law, mode) => {
@@ -277,12 +280,12 @@ pub(crate) fn write_defect<T: Real>(
         if n == 0 {
             continue;
         }
-        let out = &mut out[usize::from(l.first)..][..n];
-        l.equations(&constraint.law, &velocity[constraint.rows()], out);
+        let out = run_mut(out, usize::from(l.first), n);
+        l.equations(&constraint.law, within(velocity, constraint.rows()), out);
         if l.mode == Mode::Slide {
             let lambda = triple(impulses, constraint);
             let y = partial_dot(&l.across(), &lambda[..2]);
-            out[1] += (T::ONE - l.kappa) * y;
+            out.change(1, |out| *out += (T::ONE - l.kappa) * y);
         }
         for x in out {
             *x = -*x;

@@ -5,6 +5,7 @@ use nalgebra::Vector3;
 use super::tangents;
 use crate::collision::Contact;
 use crate::kinematics::Kinematics;
+use crate::memory::{Values, run_mut};
 use crate::model::{BodyId, Closure, ClosureKind, Frame, Model};
 use crate::scalar::Real;
 use crate::spatial::vector::{column, cross_add, dot};
@@ -27,7 +28,7 @@ impl<T: Real> Columns<'_, T> {
     /// The row of one degree of freedom.
     #[inline(always)]
     pub fn write_unit(&mut self, dof: u16, sign: T) {
-        self.jacobian[usize::from(dof) * self.stride + self.first] = sign;
+        self.jacobian.set(usize::from(dof) * self.stride + self.first, sign);
     }
 
     /// The rows of contacts between the same two bodies, three for each: velocity of the second body against the first,
@@ -95,7 +96,7 @@ impl<T: Real> Columns<'_, T> {
     pub fn write_closure(&mut self, model: Model<'_, T>, kinematics: &Kinematics<'_, T>, closure: &Closure<T>) {
         let axes = [Vector3::x(), Vector3::y(), Vector3::z()];
         for (frame, sign) in [(&closure.b, T::ONE), (&closure.a, -T::ONE)] {
-            let point = kinematics.placement[frame.body.index()].act_point(&frame.placement.translation);
+            let point = kinematics.placement.at(frame.body.index()).act_point(&frame.placement.translation);
             self.add(model, kinematics, frame.body, sign, 0, &axes, |axis| axis.velocity_at(&point));
             if closure.kind == ClosureKind::Weld {
                 self.add(model, kinematics, frame.body, sign, 3, &axes, |axis| axis.angular);
@@ -119,8 +120,8 @@ impl<T: Real> Columns<'_, T> {
         let Some(body) = model.body(body) else { return };
         let last = body.v_range().end - 1;
         for dof in model.tree.runs(last).flatten() {
-            let velocity = velocity(&kinematics.axis[dof]);
-            let entries = &mut self.jacobian[dof * self.stride + self.first + row..][..3];
+            let velocity = velocity(&kinematics.axis.at(dof));
+            let entries = run_mut(self.jacobian, dof * self.stride + self.first + row, 3);
             for (entry, axis) in entries.iter_mut().zip(axes) {
                 *entry = sign.mul_add(dot(axis, &velocity), *entry);
             }
@@ -131,7 +132,7 @@ impl<T: Real> Columns<'_, T> {
 /// How far the second frame of a closure is from the first, along the world's axes: displacement, and the axis of the
 /// rotation times the sine of its angle.
 pub(super) fn closure_gap<T: Real>(kinematics: &Kinematics<'_, T>, closure: &Closure<T>) -> [T; 6] {
-    let place = |frame: &Frame<T>| -> Placement<T> { kinematics.placement[frame.body.index()] * frame.placement };
+    let place = |frame: &Frame<T>| -> Placement<T> { kinematics.placement.at(frame.body.index()) * frame.placement };
     let (a, b) = (place(&closure.a), place(&closure.b));
     let turned = (0..3)
         .fold(Vector3::repeat(T::ZERO), |sum, k| cross_add(&column(&a.rotation, k), &column(&b.rotation, k), &sum));

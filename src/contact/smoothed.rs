@@ -6,6 +6,7 @@
 
 use super::{Constraint, Law, Problem};
 use crate::linalg::padded;
+use crate::memory::{Values, rest_mut, run_mut};
 use crate::scalar::Real;
 
 /// Below this share of an impulse's freedom its constraint counts as decided: the impulse is set, not solved for.
@@ -122,7 +123,8 @@ pub(super) fn error<T: Real>(
     length: T,
 ) -> T {
     let mut sum = T::ZERO;
-    let at = |row: usize| (length.mul_add(step[row], impulses[row]), length.mul_add(change[row], velocity[row]));
+    let at =
+        |row: usize| (length.mul_add(step.at(row), impulses.at(row)), length.mul_add(change.at(row), velocity.at(row)));
     for constraint in problem.constraints {
         let rounded = Rounded::new(problem, constraint, width, at);
         for (row, target) in constraint.rows().zip(rounded.target) {
@@ -145,7 +147,7 @@ pub(super) fn decide<T: Real>(
 ) -> usize {
     let mut unknowns = 0;
     for (index, constraint) in problem.constraints.iter().enumerate() {
-        let rounded = Rounded::new(problem, constraint, width, |row| (impulses[row], velocity[row]));
+        let rounded = Rounded::new(problem, constraint, width, |row| (impulses.at(row), velocity.at(row)));
         if rounded.is_decided(&constraint.law) {
             for (row, target) in constraint.rows().zip(rounded.target) {
                 problem.set_impulse(row, target, impulses, velocity);
@@ -176,32 +178,32 @@ pub(super) fn write_system<T: Real>(
     let (unknowns, stride) = (rows.len(), padded(rows.len()));
     for (index, constraint) in problem.constraints.iter().enumerate() {
         let Some(at) = first(index) else { continue };
-        for (unknown, row) in rows[at..].iter_mut().zip(constraint.rows()) {
+        for (unknown, row) in rest_mut(rows, at).iter_mut().zip(constraint.rows()) {
             *unknown = row as u16;
         }
     }
     let mut sum = T::ZERO;
     for (index, constraint) in problem.constraints.iter().enumerate() {
         let Some(at) = first(index) else { continue };
-        let rounded = Rounded::new(problem, constraint, width, |row| (impulses[row], velocity[row]));
+        let rounded = Rounded::new(problem, constraint, width, |row| (impulses.at(row), velocity.at(row)));
         let n = constraint.law.rows();
         for i in 0..n {
-            let out = &mut matrix[(at + i) * stride..][..unknowns];
+            let out = run_mut(matrix, (at + i) * stride, unknowns);
             let slope = &rounded.slope[i][..n];
             if unknowns == problem.rows() {
                 combine_rows(problem, constraint, slope, rounded.stiffness, out);
             } else {
                 combine_rows(problem, constraint, slope, rounded.stiffness, row);
                 for (out, from) in out.iter_mut().zip(&*rows) {
-                    *out = row[usize::from(*from)];
+                    *out = row.at(usize::from(*from));
                 }
             }
             for j in 0..n {
                 let identity = if i == j { T::ONE } else { T::ZERO };
-                out[at + j] += identity - rounded.slope[i][j];
+                out.change(at + j, |x| *x += identity - rounded.slope[i][j]);
             }
-            let open = rounded.target[i] - impulses[usize::from(constraint.first_row) + i];
-            right[at + i] = open;
+            let open = rounded.target[i] - impulses.at(usize::from(constraint.first_row) + i);
+            right.set(at + i, open);
             sum = open.mul_add(open, sum);
         }
     }

@@ -17,7 +17,7 @@ use super::jacobian::{Entry, row_of};
 use crate::collision::Contact;
 use crate::contact::reduced::Linear;
 use crate::contact::{Constraint, Mode, Source};
-use crate::memory::run_mut;
+use crate::memory::{Values, first, run, run_mut};
 use crate::model::{BodyId, Closure, ClosureKind, Frame, Model};
 use crate::scalar::Real;
 use crate::spatial::vector::{column, cross, dot};
@@ -39,7 +39,7 @@ pub(super) fn write<T: Real<Plain = T>, S>(
     let mut contacts = work.collision.contacts().iter();
     let mut turning: Option<Turning<T>> = None;
     for (position, constraint) in problem.constraints.iter().enumerate() {
-        let linear = &{ out.linear[position] };
+        let linear = &{ out.linear.at(position) };
         let contact = match constraint.source {
             Source::Contact { .. } => contacts.next(),
             _ => None,
@@ -70,7 +70,7 @@ pub(super) fn write<T: Real<Plain = T>, S>(
                 turning.add(model, work, (constraint, linear, contact, sign), &motion, out);
             }
             Source::Closure { index, row: 0 } => {
-                let closure = &model.closures[usize::from(index)];
+                let Some(closure) = model.closures.get(usize::from(index)) else { continue };
                 let rows = linear_of(out, position, closure.kind);
                 add_closure(model, work, (constraint, &rows, closure), settings.dt_s, out);
             }
@@ -84,16 +84,16 @@ pub(super) fn write<T: Real<Plain = T>, S>(
 
 /// V⁺ of each body, and the drift of each axis with it.
 fn propagate_velocity<T: Real>(model: Model<'_, T>, work: &Step<'_, T>, out: &mut Derivatives<'_, T>) {
-    out.velocity_after[0] = Motion::ZERO;
+    out.velocity_after.set(0, Motion::ZERO);
     for (index, body) in model.indexed_bodies() {
-        let carrier = out.velocity_after[body.parent.index()];
+        let carrier = out.velocity_after.at(body.parent.index());
         let mut velocity = carrier;
         for dof in body.v_range() {
-            let axis = &work.dynamics.kinematics.axis[dof];
-            out.drift_after[dof] = carrier.cross(axis);
-            velocity = axis.scale_add(work.next_v[dof], &velocity);
+            let axis = &work.dynamics.kinematics.axis.at(dof);
+            out.drift_after.set(dof, carrier.cross(axis));
+            velocity = axis.scale_add(work.next_v.at(dof), &velocity);
         }
-        out.velocity_after[index] = velocity;
+        out.velocity_after.set(index, velocity);
     }
 }
 
@@ -132,19 +132,19 @@ fn add_gap<T: Real>(
     gap: &[T; 6],
     out: &mut Derivatives<'_, T>,
 ) {
-    let slope = work.assembly.offset_slopes()[0][constraint.rows().end - 1];
+    let slope = work.assembly.offset_slopes()[0].at(constraint.rows().end - 1);
     if slope == T::ZERO {
         return;
     }
     let ((first, second), n) = (contact.bodies(model), linear.unknowns(&constraint.law));
     Sides { first, second }.visit(model, |dof, _, _, sign| {
-        let axis = work.dynamics.kinematics.axis[dof].to_array();
+        let axis = work.dynamics.kinematics.axis.at(dof).to_array();
         let rate = gap.iter().zip(axis).fold(T::ZERO, |sum, (gap, x)| gap.mul_add(x, sum));
         let mut equations = [T::ZERO; 3];
-        linear.equations(&constraint.law, &[T::ZERO, T::ZERO, sign * slope * rate], &mut equations[..n]);
+        linear.equations(&constraint.law, &[T::ZERO, T::ZERO, sign * slope * rate], run_mut(&mut equations, 0, n));
         for (i, equation) in equations[..n].iter().enumerate() {
             if let Some(row) = out.row_of(linear, i) {
-                row[dof] += *equation;
+                row.change(dof, |x| *x += *equation);
             }
         }
     });
@@ -185,10 +185,10 @@ fn add_contact<T: Real<Plain = T>>(
     let (position, normal) = (contact.at.position, contact.at.normal);
     let (axes, wrench) = axes_and_wrench(contact, constraint, work.impulses);
     let kinematics = &work.dynamics.kinematics;
-    let after = |body: BodyId| out.velocity_after[body.index()];
-    let before = |body: BodyId| kinematics.velocity[body.index()];
+    let after = |body: BodyId| out.velocity_after.at(body.index());
+    let before = |body: BodyId| kinematics.velocity.at(body.index());
     let (u_after, u_before) = (after(b) - after(a), before(b) - before(a));
-    let restitution = work.assembly.offset_slopes()[1][constraint.rows().end - 1];
+    let restitution = work.assembly.offset_slopes()[1].at(constraint.rows().end - 1);
 
     let n = linear.unknowns(&constraint.law);
     let mut count = 0;
@@ -196,11 +196,11 @@ fn add_contact<T: Real<Plain = T>>(
     let (entries, rows, place) = (&mut *out.entries, &mut *out.rows, &*out.place);
     let velocity_after = &*out.velocity_after;
     Sides { first: a, second: b }.visit(model, |dof, joint_end, parent, sign| {
-        let axis = kinematics.axis[dof];
+        let axis = kinematics.axis.at(dof);
         let relative = motion.of_second(&axis);
         let (side, twist) = if sign > T::ZERO { (b, relative) } else { (a, axis - relative) };
         let rate = |velocity: &[Motion<T>], between: &Motion<T>| {
-            let carried = velocity[side.index()] - velocity[parent.index()];
+            let carried = velocity.at(side.index()) - velocity.at(parent.index());
             axis.cross(&carried) * sign - twist.cross(between)
         };
         let change = rate(velocity_after, &u_after).velocity_at(&position);
@@ -209,14 +209,14 @@ fn add_contact<T: Real<Plain = T>>(
             sigma[2] += restitution * dot(&normal, &rate(kinematics.velocity, &u_before).velocity_at(&position));
         }
         let mut equations = [T::ZERO; 3];
-        linear.equations(&constraint.law, &sigma, &mut equations[..n]);
+        linear.equations(&constraint.law, &sigma, run_mut(&mut equations, 0, n));
         for i in 0..n {
             if let Some(row) = row_of(rows, place, stride, linear, i) {
-                row[dof] += equations[i];
+                row.change(dof, |x| *x += equations.at(i));
             }
         }
-        entries[count] =
-            Entry { dof, joint_end, sign, turned: twist.cross_force(&wrench), carried: axis.cross_force(&wrench) };
+        let (turned, carried) = (twist.cross_force(&wrench), axis.cross_force(&wrench));
+        entries.set(count, Entry { dof, joint_end, sign, turned, carried });
         count += 1;
     });
     if !out.held {
@@ -227,22 +227,22 @@ fn add_contact<T: Real<Plain = T>>(
 /// ∂(Jᵀλ)/∂q of the entries, over −Δt.
 fn add_wrench_changes<T: Real>(work: &Step<'_, T>, count: usize, dt_s: T, out: &mut Derivatives<'_, T>) {
     let stride = out.stride();
-    let entries = &out.entries[..count];
+    let entries = run(out.entries, 0, count);
     let scale = -T::ONE / dt_s;
     for row in entries {
-        let axis = work.dynamics.kinematics.axis[row.dof] * (row.sign * scale);
-        let line = &mut out.velocity[row.dof * stride..][..stride];
+        let axis = work.dynamics.kinematics.axis.at(row.dof) * (row.sign * scale);
+        let line = run_mut(out.velocity, row.dof * stride, stride);
         for entry in entries {
             let carries = entry.sign == row.sign && entry.dof < row.joint_end;
             let change = if carries { entry.turned - entry.carried } else { entry.turned };
-            line[entry.dof] += axis.dot(&change);
+            line.change(entry.dof, |x| *x += axis.dot(&change));
         }
     }
 }
 
 /// The linearized laws of all rows of a closure.
 fn linear_of<T: Real>(out: &Derivatives<'_, T>, first: usize, kind: ClosureKind) -> [Linear<T>; 6] {
-    core::array::from_fn(|k| if k < kind.rows() { out.linear[first + k] } else { Linear::default() })
+    core::array::from_fn(|k| if k < kind.rows() { out.linear.at(first + k) } else { Linear::default() })
 }
 
 /// A closure: a force at each side's own point along the world's axes, and a torque.
@@ -255,22 +255,22 @@ fn add_closure<T: Real<Plain = T>>(
 ) {
     let kinematics = &work.dynamics.kinematics;
     let first_row = usize::from(constraint.first_row);
-    let impulse = &work.impulses[first_row..][..closure.kind.rows()];
-    let force = Vector3::new(impulse[0], impulse[1], impulse[2]);
-    let torque = impulse.get(3..6).map_or(Vector3::repeat(T::ZERO), |t| Vector3::new(t[0], t[1], t[2]));
+    let impulse = run(work.impulses, first_row, closure.kind.rows());
+    let force = Vector3::from(first::<T, 3>(impulse));
+    let torque = Vector3::from(first::<T, 3>(impulse.get(3..6).unwrap_or(&[T::ZERO; 3])));
     let by_gap = work.assembly.offset_slopes()[0];
-    let place = |frame: &Frame<T>| kinematics.placement[frame.body.index()] * frame.placement;
+    let place = |frame: &Frame<T>| kinematics.placement.at(frame.body.index()) * frame.placement;
     let (place_a, place_b) = (place(&closure.a), place(&closure.b));
     let mut count = 0;
     Sides { first: closure.a.body, second: closure.b.body }.visit(model, |dof, joint_end, parent, sign| {
-        let axis = kinematics.axis[dof];
+        let axis = kinematics.axis.at(dof);
         let (side, point) =
             if sign > T::ZERO { (closure.b.body, place_b.translation) } else { (closure.a.body, place_a.translation) };
         // The point moves with its body; the axes stay.
         let moved = axis.velocity_at(&point);
         let twist = Motion { linear: moved, angular: Vector3::repeat(T::ZERO) };
-        let velocity = out.velocity_after[side.index()];
-        let carried = velocity - out.velocity_after[parent.index()];
+        let velocity = out.velocity_after.at(side.index());
+        let carried = velocity - out.velocity_after.at(parent.index());
         let rate = axis.cross(&carried);
         let linear_rate = (rate.velocity_at(&point) + cross(&velocity.angular, &moved)) * sign;
         let mut changes = Motion { linear: linear_rate, angular: rate.angular * sign }.to_array();
@@ -284,21 +284,21 @@ fn add_closure<T: Real<Plain = T>>(
                 };
                 sum + moved
             });
-            for k in 0..3 {
-                changes[3 + k] += by_gap[first_row + 3 + k] * turn[k] * T::from_f64(0.5);
+            for (k, turn) in turn.iter().enumerate() {
+                changes.change(3 + k, |x| *x += by_gap.at(first_row + 3 + k) * *turn * T::from_f64(0.5));
             }
         }
         for (k, l) in linear.iter().enumerate().take(closure.kind.rows()) {
             if l.mode == Mode::Stick
                 && let Some(row) = out.row_of(l, 0)
             {
-                row[dof] += l.stiffness * changes[k];
+                row.change(dof, |x| *x += l.stiffness * changes.at(k));
             }
         }
         let wrench = Force { linear: force, angular: cross(&point, &force) + torque };
         let pull = Force { linear: force, angular: cross(&point, &force) };
-        out.entries[count] =
-            Entry { dof, joint_end, sign, turned: twist.cross_force(&pull), carried: axis.cross_force(&wrench) };
+        let (turned, carried) = (twist.cross_force(&pull), axis.cross_force(&wrench));
+        out.entries.set(count, Entry { dof, joint_end, sign, turned, carried });
         count += 1;
     });
     if !out.held {
@@ -309,14 +309,14 @@ fn add_closure<T: Real<Plain = T>>(
 /// Like [`add_wrench_changes`], but each side has a point of its own, which only its own joints move.
 fn add_closure_changes<T: Real>(work: &Step<'_, T>, count: usize, dt_s: T, out: &mut Derivatives<'_, T>) {
     let stride = out.stride();
-    let entries = &out.entries[..count];
+    let entries = run(out.entries, 0, count);
     let scale = -T::ONE / dt_s;
     for row in entries {
-        let axis = work.dynamics.kinematics.axis[row.dof] * (row.sign * scale);
-        let line = &mut out.velocity[row.dof * stride..][..stride];
+        let axis = work.dynamics.kinematics.axis.at(row.dof) * (row.sign * scale);
+        let line = run_mut(out.velocity, row.dof * stride, stride);
         for entry in entries.iter().filter(|entry| entry.sign == row.sign) {
             let change = if entry.dof < row.joint_end { entry.turned - entry.carried } else { entry.turned };
-            line[entry.dof] += axis.dot(&change);
+            line.change(entry.dof, |x| *x += axis.dot(&change));
         }
     }
 }

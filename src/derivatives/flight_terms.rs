@@ -3,6 +3,7 @@
 use nalgebra::{Matrix3, Vector3};
 
 use super::Derivatives;
+use crate::memory::{Values, run, run_mut, split_mut};
 use crate::model::Model;
 use crate::scalar::Real;
 use crate::spatial::Motion;
@@ -16,8 +17,8 @@ pub(super) fn turn_acceleration<T: Real>(model: Model<'_, T>, v: &[T], accelerat
     for flyer in Flyer::all(model) {
         let motion = flyer.motion(v);
         let change = cross(&motion.angular, &motion.linear);
-        for k in 0..flyer.linear {
-            acceleration[flyer.first_v + k] -= change[k];
+        for (k, change) in change.iter().enumerate().take(flyer.linear) {
+            acceleration.change(flyer.first_v + k, |x| *x -= *change);
         }
     }
 }
@@ -34,7 +35,7 @@ pub(super) fn subtract<T: Real>(model: Model<'_, T>, v: &[T], work: &Step<'_, T>
             // mᵀ ∂(ω × v) = (m × ω, v × m).
             let (linear, angular) = (cross(&inertia, &motion.angular), cross(&motion.linear, &inertia));
             let six = Motion { linear, angular }.to_array();
-            let z = &mut z.row_mut(row)[nv + first..][..dofs];
+            let z = run_mut(z.row_mut(row), nv + first, dofs);
             if let Some(z) = z.first_chunk_mut::<6>() {
                 *z = core::array::from_fn(|k| z[k] - six[k]);
             } else {
@@ -47,12 +48,12 @@ pub(super) fn subtract<T: Real>(model: Model<'_, T>, v: &[T], work: &Step<'_, T>
             subtract(row, linear_part(&flyer, |dof| mass[(dof, row)]));
         }
         for row in first..first + dofs {
-            let own = |dof: usize| if dof == row { work.implicit_inertia[dof] } else { T::ZERO };
+            let own = |dof: usize| if dof == row { work.implicit_inertia.at(dof) } else { T::ZERO };
             subtract(row, linear_part(&flyer, |dof| mass[(row.max(dof), row.min(dof))] + own(dof)));
         }
         for row in model.tree.descendants(first + dofs - 1) {
             let inertia = mass.row(row);
-            subtract(row, linear_part(&flyer, |dof| inertia[dof]));
+            subtract(row, linear_part(&flyer, |dof| inertia.at(dof)));
         }
     }
 }
@@ -69,24 +70,23 @@ pub(super) fn turn_axes<T: Real>(model: Model<'_, T>, dt_s: T, work: &Step<'_, T
     let stride = out.stride();
     for flyer in Flyer::all(model) {
         let [rotation, by_angular] = slopes(&flyer, dt_s, work);
-        let block = &mut out.velocity[flyer.first_v * stride..][..flyer.dofs() * stride];
-        let (linear, angular) = block.split_at_mut(flyer.linear * stride);
-        let mut rows = linear.chunks_exact_mut(stride);
+        let block = run_mut(out.velocity, flyer.first_v * stride, flyer.dofs() * stride);
+        let (linear, angular) = split_mut(block, flyer.linear * stride);
+        let mut rows = linear.chunks_exact_mut(stride.max(1));
         if let (Some(x), Some(y), Some(z)) = (rows.next(), rows.next(), rows.next()) {
-            let turns: [&[T]; 3] = core::array::from_fn(|k| &angular[k * stride..][..stride]);
-            for c in 0..stride {
-                let change = Vector3::new(x[c], y[c], z[c]);
-                let turn = Vector3::new(turns[0][c], turns[1][c], turns[2][c]);
+            let [a, b, c] = core::array::from_fn(|k| run(angular, k * stride, stride).iter());
+            for (((x, y), z), ((a, b), c)) in x.iter_mut().zip(y).zip(z).zip(a.zip(b).zip(c)) {
+                let (change, turn) = (Vector3::new(*x, *y, *z), Vector3::new(*a, *b, *c));
                 let linear = multiply_transposed(&rotation, &change) + multiply(&by_angular, &turn);
-                (x[c], y[c], z[c]) = (linear.x, linear.y, linear.z);
+                (*x, *y, *z) = (linear.x, linear.y, linear.z);
             }
         } else {
-            let (x, y) = linear.split_at_mut(stride);
-            for c in 0..stride {
+            let (x, y) = split_mut(linear, stride);
+            for ((x, y), angular) in x.iter_mut().zip(y).zip(&*angular) {
                 let o = T::ZERO;
-                let (change, turn) = (Vector3::new(x[c], y[c], o), Vector3::new(o, o, angular[c]));
+                let (change, turn) = (Vector3::new(*x, *y, o), Vector3::new(o, o, *angular));
                 let linear = multiply_transposed(&rotation, &change) + multiply(&by_angular, &turn);
-                (x[c], y[c]) = (linear.x, linear.y);
+                (*x, *y) = (linear.x, linear.y);
             }
         }
     }

@@ -18,7 +18,7 @@ use crate::contact::reduced::Linear;
 use crate::contact::{Constraint, Source, tangents};
 use crate::linalg::tree::Tree;
 use crate::linalg::{add_few_rows, padded};
-use crate::memory::{first, run_mut};
+use crate::memory::{Values, copy, first, run_mut, within};
 use crate::model::{BodyId, Model};
 use crate::scalar::Real;
 use crate::spatial::vector::{cross, dot, scale_add};
@@ -43,14 +43,14 @@ pub(super) fn axes_and_wrench<T: Real>(
 ) -> ([Vector3<T>; 3], Force<T>) {
     let (position, normal) = (contact.at.position, contact.at.normal);
     let [x, y] = tangents(&normal);
-    let impulse = &impulses[constraint.rows()];
-    let force = x * impulse[0] + y * impulse[1] + normal * impulse[2];
+    let impulse = within(impulses, constraint.rows());
+    let force = x * impulse.at(0) + y * impulse.at(1) + normal * impulse.at(2);
     ([x, y, normal], Force { linear: force, angular: cross(&position, &force) })
 }
 
 /// Wrenches on the bodies, each in its own frame: those from outside, and those of contacts with what stands still.
 pub(super) fn add_wrenches<T: Real>(model: Model<'_, T>, dt_s: T, work: &Step<'_, T>, out: &mut Derivatives<'_, T>) {
-    out.wrench.copy_from_slice(work.wrench);
+    copy(out.wrench, work.wrench);
     let problem = work.assembly.problem();
     let held = problem.constraints.iter().zip(&*out.linear).filter(|(c, _)| matches!(c.source, Source::Contact { .. }));
     for ((constraint, linear), contact) in held.zip(work.collision.contacts()) {
@@ -59,8 +59,8 @@ pub(super) fn add_wrenches<T: Real>(model: Model<'_, T>, dt_s: T, work: &Step<'_
         }
         let Some((body, sign)) = moving_side(model, contact) else { continue };
         let (_, wrench) = axes_and_wrench(contact, constraint, work.impulses);
-        let placement = &work.dynamics.kinematics.placement[body.index()];
-        out.wrench[body.index() - 1] += placement.act_inverse_force(&(wrench * (sign / dt_s)));
+        let placement = &work.dynamics.kinematics.placement.at(body.index());
+        out.wrench.change(body.index() - 1, |x| *x += placement.act_inverse_force(&(wrench * (sign / dt_s))));
     }
 }
 
@@ -99,14 +99,14 @@ impl<T: Real<Plain = T>> Turning<T> {
         for (column, change) in self.columns.iter_mut().zip(deviations.turned(&wrench)) {
             *column += change * sign;
         }
-        let slopes = point.slopes(&deviations, &out.velocity_after[self.body.index()]);
+        let slopes = point.slopes(&deviations, &out.velocity_after.at(self.body.index()));
         let drift = core::mem::take(&mut out.drift_after);
         self.add_rows(model, work, (constraint, linear), (&slopes, drift), out);
         out.drift_after = drift;
-        let restitution = work.assembly.offset_slopes()[1][constraint.rows().end - 1];
+        let restitution = work.assembly.offset_slopes()[1].at(constraint.rows().end - 1);
         if restitution > T::ZERO {
             // What bounces has a share of the normal velocity before the step.
-            let mut slopes = point.slopes(&deviations, &kinematics.velocity[self.body.index()]);
+            let mut slopes = point.slopes(&deviations, &kinematics.velocity.at(self.body.index()));
             for slope in &mut slopes {
                 *slope = [T::ZERO, T::ZERO, slope[2] * restitution, T::ZERO];
             }
@@ -131,20 +131,20 @@ impl<T: Real<Plain = T>> Turning<T> {
         let Some(last) = model.body(self.body).map(|body| body.v_range().end - 1) else { return };
         let slides = n == 2;
         for dof in model.tree.runs(last).flatten() {
-            let (axis, drift) = (work.dynamics.kinematics.axis[dof].to_array(), drift[dof].to_array());
+            let (axis, drift) = (work.dynamics.kinematics.axis.at(dof).to_array(), drift.at(dof).to_array());
             let mut sigma = [T::ZERO; 4];
             for (slope, x) in slopes.iter().zip(axis.iter().chain(&drift)) {
                 sigma = core::array::from_fn(|lane| slope[lane].mul_add(*x, sigma[lane]));
             }
             if slides {
                 let given = sigma;
-                linear.equations(&constraint.law, &given[..3], &mut sigma[..n]);
+                linear.equations(&constraint.law, &given[..3], run_mut(&mut sigma, 0, n));
             } else {
                 sigma = sigma.map(|x| x * linear.stiffness);
             }
             for (start, x) in starts.iter().zip(sigma) {
                 if let Some(start) = start {
-                    out.rows[start + dof] += x;
+                    out.rows.change(start + dof, |entry| *entry += x);
                 }
             }
         }

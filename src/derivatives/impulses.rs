@@ -3,6 +3,7 @@
 use super::Derivatives;
 use super::system::REDUNDANT;
 use crate::contact::{Law, Mode};
+use crate::memory::run;
 use crate::scalar::Real;
 use crate::step::Step;
 
@@ -22,7 +23,7 @@ impl<T: Real> Derivatives<'_, T> {
             return;
         }
         let stride = self.stride();
-        for (out, x) in out.iter_mut().zip(&self.rows[usize::from(row) * stride..][..stride]) {
+        for (out, x) in out.iter_mut().zip(run(self.rows, usize::from(row) * stride, stride)) {
             *out = scale.mul_add(*x, *out);
         }
     }

@@ -4,7 +4,7 @@ use super::system::REDUNDANT;
 use crate::contact::reduced::Linear;
 use crate::input::{InputError, check_length};
 use crate::linalg::{MatMut, MatRef, WIDEST, padded};
-use crate::memory::{carved, run_mut};
+use crate::memory::{Values, carved, run_mut};
 use crate::model::Model;
 use crate::scalar::Real;
 use crate::spatial::{Force, Motion};
@@ -178,7 +178,7 @@ impl<T: Real> Derivatives<'_, T> {
     /// Where the row of R of equation `k` of a constraint starts, unless it repeats others.
     #[inline(always)]
     pub(super) fn row_start(&self, linear: &Linear<T>, k: usize) -> Option<usize> {
-        let place = self.place[usize::from(linear.first) + k];
+        let place = self.place.at(usize::from(linear.first) + k);
         (place != REDUNDANT).then(|| usize::from(place) * self.stride())
     }
 
@@ -235,6 +235,6 @@ pub(super) fn row_of<'r, T>(
     linear: &Linear<T>,
     k: usize,
 ) -> Option<&'r mut [T]> {
-    let place = place[usize::from(linear.first) + k];
+    let place = place.at(usize::from(linear.first) + k);
     if place == REDUNDANT { None } else { rows.get_mut(usize::from(place) * stride..)?.get_mut(..stride) }
 }

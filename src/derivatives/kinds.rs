@@ -5,7 +5,7 @@ use super::jacobian::Softness;
 use crate::contact::reduced::Linear;
 use crate::contact::{Constraint, Law, Mode, Problem};
 use crate::linalg::MatMut;
-use crate::memory::{copy, run, run_mut};
+use crate::memory::{Values, copy, run, run_mut};
 use crate::scalar::Real;
 use crate::step::{Gradient, Step};
 
@@ -51,7 +51,7 @@ pub(super) fn choose_by_loss<T: Real>(work: &Step<'_, T>, along: &[T], linear: &
 /// Adds what gives way to the system, whose equations are multiplied by ρ.
 pub(super) fn soften<T: Real>(problem: &Problem<'_, T>, out: &Derivatives<'_, T>, mut matrix: MatMut<'_, T>) {
     for (k, constraint) in problem.constraints.iter().enumerate() {
-        let (linear, block) = (&out.linear[k], &out.softness[k]);
+        let (linear, block) = (&out.linear.at(k), &out.softness.at(k));
         let n = linear.unknowns(&constraint.law);
         if linear.mode != Mode::Stick {
             continue;

@@ -24,6 +24,7 @@ mod yielding;
 
 use crate::dynamics;
 use crate::linalg::{MatMut, tree};
+use crate::memory::{Values, within_mut};
 use crate::model::Model;
 use crate::scalar::Real;
 use crate::step::{Step, StepError, StepInput, StepSettings};
@@ -170,10 +171,10 @@ fn half_solve<T: Real>(model: Model<'_, T>, dt_s: T, work: &Step<'_, T>, out: &m
     let factor = work.dynamics.factor_view(model.dims());
     let mut z = out.full_matrix();
     tree::half_solve_transposed(model.tree, factor, z.reborrow());
-    tree::scale_rows(z.reborrow(), |dof| -(dt_s * roots[dof]));
+    tree::scale_rows(z.reborrow(), |dof| -(dt_s * roots.at(dof)));
     for dof in 0..nv {
-        let velocity = &mut z.row_mut(dof)[nv..2 * nv];
-        tree::add_unit_lower_row(model.tree, factor, dof, factor[(dof, dof)] * roots[dof], velocity);
+        let velocity = within_mut(z.row_mut(dof), nv..2 * nv);
+        tree::add_unit_lower_row(model.tree, factor, dof, factor[(dof, dof)] * roots.at(dof), velocity);
     }
 }
 
@@ -186,6 +187,6 @@ fn finish<T: Real>(model: Model<'_, T>, work: &Step<'_, T>, out: &mut Derivative
         (false, _) => stride,
     };
     let mut z = MatMut::with_stride(out.velocity, nv, wide, stride);
-    tree::scale_rows(z.reborrow(), |dof| roots[dof]);
+    tree::scale_rows(z.reborrow(), |dof| roots.at(dof));
     tree::half_solve(model.tree, work.dynamics.factor_view(model.dims()), z);
 }

@@ -1,6 +1,7 @@
 //! What motors, springs and dampers add.
 
 use super::Derivatives;
+use crate::memory::{Values, within};
 use crate::model::{Joint, Model, Transmission, configuration};
 use crate::scalar::Real;
 use crate::spatial::Force;
@@ -17,18 +18,18 @@ pub(super) fn subtract<T: Real>(
     let mut z = out.matrix();
     for body in model.bodies {
         for dof in body.v_range() {
-            z[(dof, nv + dof)] -= work.by_velocity[dof];
+            z[(dof, nv + dof)] -= work.by_velocity.at(dof);
         }
         match body.joint {
             Joint::Revolute { .. } | Joint::Prismatic { .. } | Joint::Continuous { .. } => {
                 let dof = usize::from(body.first_v);
-                z[(dof, dof)] -= work.by_position[dof];
+                z[(dof, dof)] -= work.by_position.at(dof);
             }
-            _ if work.by_position[body.v_range()].iter().any(|slope| *slope != T::ZERO) => {
-                let slope = configuration::displacement_jacobian(&body.joint, &input.q[body.q_range()]);
-                for (i, row) in body.v_range().enumerate() {
-                    for (j, column) in body.v_range().enumerate() {
-                        z[(row, column)] -= work.by_position[row] * slope[i][j];
+            _ if within(work.by_position, body.v_range()).iter().any(|slope| *slope != T::ZERO) => {
+                let slope = configuration::displacement_jacobian(&body.joint, within(input.q, body.q_range()));
+                for (row, slopes) in body.v_range().zip(slope) {
+                    for (column, slope) in body.v_range().zip(slopes) {
+                        z[(row, column)] -= work.by_position.at(row) * slope;
                     }
                 }
             }
@@ -60,19 +61,20 @@ pub(super) fn visit_dofs<T: Real>(
     motor: usize,
     mut visit: impl FnMut(usize, T),
 ) {
-    match model.actuators[motor].transmission {
+    let Some(actuator) = model.actuators.get(motor) else { return };
+    match actuator.transmission {
         Transmission::Joint { dof, .. } => {
             let dof = usize::from(dof);
-            visit(dof, work.by_control[motor] * work.motor_share[dof]);
+            visit(dof, work.by_control.at(motor) * work.motor_share.at(dof));
         }
         Transmission::Frame { frame, gear } => {
             let Some(frame) = model.frames.get(frame.index()) else { return };
             let Some(body) = model.body(frame.body) else { return };
             let kinematics = &work.dynamics.kinematics;
-            let placement = kinematics.placement[frame.body.index()] * frame.placement;
-            let wrench = placement.act_force(&Force::from_array(gear.map(|gear| gear * work.by_control[motor])));
+            let placement = kinematics.placement.at(frame.body.index()) * frame.placement;
+            let wrench = placement.act_force(&Force::from_array(gear.map(|gear| gear * work.by_control.at(motor))));
             for dof in model.tree.runs(body.v_range().end - 1).flatten() {
-                visit(dof, kinematics.axis[dof].dot(&wrench));
+                visit(dof, kinematics.axis.at(dof).dot(&wrench));
             }
         }
     }

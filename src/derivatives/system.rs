@@ -12,6 +12,7 @@ use crate::linalg::{
     MatMut, MatRef, add_rows_a_b, lu, padded, partial_dot, pivoted_cholesky, solve_lower, solve_unit_lower,
     solve_upper, subtract_rows_at_b,
 };
+use crate::memory::{Values, copy, exchange, rest_mut, run, run_mut, within, within_mut};
 use crate::model::Model;
 use crate::scalar::Real;
 use crate::step::{Gradient, Step, StepSettings};
@@ -37,7 +38,7 @@ pub(super) fn factorize<T: Real<Plain = T>, S>(
     out: &mut Derivatives<'_, T>,
 ) -> Quality<T> {
     let count = work.assembly.len();
-    let mut quality = Quality::new(work.impulses(), &work.scratch.linear[..count], work.modes());
+    let mut quality = Quality::new(work.impulses(), run(work.scratch.linear, 0, count), work.modes());
     let constraints = work.assembly.problem().constraints;
     let slides = |(l, c): (&reduced::Linear<T>, &crate::contact::Constraint<T>)| {
         matches!(c.law, Law::Contact { .. }) && l.mode == Mode::Slide
@@ -67,19 +68,19 @@ fn factorize_symmetric<T: Real>(work: &mut Step<'_, T>, out: &mut Derivatives<'_
         (linear.first, linear.stiffness) = (constraint.first_row, T::ONE);
         if linear.unknowns(&constraint.law) > 0 {
             for row in constraint.rows() {
-                out.order[count] = row as u16;
+                out.order.set(count, row as u16);
                 count += 1;
             }
         }
     }
     out.unknowns = count;
     let matrix = reduced::system(work.scratch.matrix, count);
-    let order = &mut out.order[..count];
+    let order = run_mut(out.order, 0, count);
     let (rank, pivot) = pivoted_cholesky(problem.delassus, order, matrix, independence(), out.pivots);
     (out.rank, quality.pivot_ratio) = (rank, pivot);
-    out.place[..problem.rows()].fill(REDUNDANT);
-    for (k, row) in out.order[..rank].iter().enumerate() {
-        out.place[usize::from(*row)] = k as u16;
+    run_mut(out.place, 0, problem.rows()).fill(REDUNDANT);
+    for (k, row) in run(out.order, 0, rank).iter().enumerate() {
+        out.place.set(usize::from(*row), k as u16);
     }
 }
 
@@ -87,13 +88,13 @@ fn factorize_symmetric<T: Real>(work: &mut Step<'_, T>, out: &mut Derivatives<'_
 fn factorize_general<T: Real>(work: &mut Step<'_, T>, out: &mut Derivatives<'_, T>, quality: &mut Quality<T>) {
     let problem = work.assembly.problem();
     let count = problem.constraints.len();
-    let unknowns = number_unknowns(problem.constraints, &mut out.linear[..count]);
+    let unknowns = number_unknowns(problem.constraints, run_mut(out.linear, 0, count));
     (out.unknowns, out.rank) = (unknowns, unknowns);
     if unknowns == 0 {
         return;
     }
     let mut matrix = reduced::system(work.scratch.matrix, unknowns);
-    reduced::write_system(&problem, &out.linear[..count], unknowns, matrix.data_mut(), work.scratch.row);
+    reduced::write_system(&problem, run(out.linear, 0, count), unknowns, matrix.data_mut(), work.scratch.row);
     kinds::soften(&problem, out, matrix.reborrow());
     reduced::regularize(matrix.reborrow(), proximal());
     match lu(matrix, work.scratch.exchanges) {
@@ -101,18 +102,18 @@ fn factorize_general<T: Real>(work: &mut Step<'_, T>, out: &mut Derivatives<'_, 
         Err(_) => {
             quality.singular = true;
             out.rank = 0;
-            out.place[..unknowns].fill(REDUNDANT);
+            run_mut(out.place, 0, unknowns).fill(REDUNDANT);
             return;
         }
     }
-    for (k, place) in out.order[..unknowns].iter_mut().enumerate() {
+    for (k, place) in run_mut(out.order, 0, unknowns).iter_mut().enumerate() {
         *place = k as u16;
     }
     for k in 0..unknowns {
-        out.order.swap(k, usize::from(work.scratch.exchanges[k]));
+        exchange(out.order, k, usize::from(work.scratch.exchanges.at(k)));
     }
-    for (k, equation) in out.order[..unknowns].iter().enumerate() {
-        out.place[usize::from(*equation)] = k as u16;
+    for (k, equation) in run(out.order, 0, unknowns).iter().enumerate() {
+        out.place.set(usize::from(*equation), k as u16);
     }
 }
 
@@ -124,7 +125,7 @@ pub(super) fn write_sides<T: Real>(work: &Step<'_, T>, out: &mut Derivatives<'_,
     }
     if out.symmetric {
         let left = MatMut::with_stride(out.left, rank, nv, padded(nv));
-        gather_symmetric(work, &out.order[..rank], left);
+        gather_symmetric(work, run(out.order, 0, rank), left);
     } else {
         gather_general(work, out);
     }
@@ -144,8 +145,9 @@ fn gather_symmetric<T: Real>(work: &Step<'_, T>, order: &[u16], mut out: MatMut<
     let out = out.data_mut();
     for dof in 0..half.rows() {
         let row = half.row(dof);
-        for (k, column) in order.iter().enumerate() {
-            out[k * stride + dof] = row[usize::from(*column)];
+        for (x, column) in rest_mut(out, dof).iter_mut().step_by(stride.max(1)).zip(order) {
+            let Some(from) = row.get(usize::from(*column)) else { return };
+            *x = *from;
         }
     }
 }
@@ -160,12 +162,12 @@ fn gather_general<T: Real>(work: &Step<'_, T>, out: &mut Derivatives<'_, T>) {
             let (n, first) = (l.unknowns(&constraint.law), usize::from(l.first));
             let (mut equations, mut unknowns) = ([T::ZERO; 3], [T::ZERO; 3]);
             if n > 0 {
-                l.equations(&constraint.law, &row[constraint.rows()], &mut equations[..n]);
-                l.gather(&constraint.law, &row[constraint.rows()], &mut unknowns[..n]);
+                l.equations(&constraint.law, within(row, constraint.rows()), run_mut(&mut equations, 0, n));
+                l.gather(&constraint.law, within(row, constraint.rows()), run_mut(&mut unknowns, 0, n));
             }
             for i in 0..n {
-                out.left[usize::from(out.place[first + i]) * stride + dof] = equations[i];
-                out.right[(first + i) * stride + dof] = unknowns[i];
+                out.left.set(usize::from(out.place.at(first + i)) * stride + dof, equations.at(i));
+                out.right.set((first + i) * stride + dof, unknowns.at(i));
             }
         }
     }
@@ -226,12 +228,12 @@ pub(super) fn find_impulses<T: Real>(work: &Step<'_, T>, out: &mut Derivatives<'
 /// E = L_A⁻¹ Wᵀ and L_A⁻¹ R in one go: R has no columns of v, so Wᵀ can stand there meanwhile.
 fn write_side_and_solve<T: Real>(work: &Step<'_, T>, out: &mut Derivatives<'_, T>) {
     let (nv, rank, stride) = (out.nv(), out.rank, out.stride());
-    let by_velocity = MatMut::with_stride(&mut out.rows[nv..], rank, nv, stride);
-    gather_symmetric(work, &out.order[..rank], by_velocity);
+    let by_velocity = MatMut::with_stride(rest_mut(out.rows, nv), rank, nv, stride);
+    gather_symmetric(work, run(out.order, 0, rank), by_velocity);
     solve_lower(factor(work, out), MatMut::with_stride(out.rows, rank, 2 * nv, stride));
-    for (row, left) in out.rows.chunks_mut(stride).zip(out.left.chunks_mut(padded(nv))).take(rank) {
-        left[..nv].copy_from_slice(&row[nv..2 * nv]);
-        row[nv..2 * nv].fill(T::ZERO);
+    for (row, left) in out.rows.chunks_mut(stride.max(1)).zip(out.left.chunks_mut(padded(nv).max(1))).take(rank) {
+        copy(run_mut(left, 0, nv), within(row, nv..2 * nv));
+        within_mut(row, nv..2 * nv).fill(T::ZERO);
     }
 }
 

@@ -71,15 +71,23 @@ pub(super) fn accelerate_bodies<T: Real>(
     let Dynamics { kinematics, inertia, momentum, acceleration: accelerations, force: forces, .. } = work;
     accelerations.set(0, Motion { linear: -model.gravity, ..Motion::ZERO });
     for (index, body) in model.indexed_bodies() {
-        let mut a = accelerations.at(body.parent.index()) + kinematics.bias.at(index);
+        let (Some(parent), Some(bias)) = (accelerations.get(body.parent.index()), kinematics.bias.get(index)) else {
+            return;
+        };
+        let mut a = *parent + *bias;
         for dof in body.v_range() {
-            a = kinematics.axis.at(dof).scale_add(acceleration(dof), &a);
+            let Some(axis) = kinematics.axis.get(dof) else { return };
+            a = axis.scale_add(acceleration(dof), &a);
         }
         accelerations.set(index, a);
-        let (Some(inertia), Some(momentum)) = (inertia.get(index), momentum.get(index)) else { continue };
-        let mut force = *inertia * a + kinematics.velocity.at(index).cross_force(momentum);
-        if let Some(external) = external.get(index - 1) {
-            force -= kinematics.placement.at(index).act_force(external);
+        let (Some(inertia), Some(momentum), Some(velocity)) =
+            (inertia.get(index), momentum.get(index), kinematics.velocity.get(index))
+        else {
+            return;
+        };
+        let mut force = *inertia * a + velocity.cross_force(momentum);
+        if let (Some(external), Some(placement)) = (external.get(index - 1), kinematics.placement.get(index)) {
+            force -= placement.act_force(external);
         }
         forces.set(index, force);
     }
@@ -88,9 +96,10 @@ pub(super) fn accelerate_bodies<T: Real>(
 /// To the root: joint force of each axis, then the force is handed to the parent.
 fn project_forces<T: Real>(model: Model<'_, T>, torque: &mut [T], work: &mut Dynamics<'_, T>) {
     for (index, body) in model.indexed_bodies().rev() {
-        let force = work.force.at(index);
+        let Some(&force) = work.force.get(index) else { return };
         for dof in body.v_range() {
-            torque.set(dof, work.kinematics.axis.at(dof).dot(&force));
+            let (Some(torque), Some(axis)) = (torque.get_mut(dof), work.kinematics.axis.get(dof)) else { return };
+            *torque = axis.dot(&force);
         }
         work.force.change(body.parent.index(), |parent| *parent += force);
     }

@@ -12,8 +12,8 @@ use super::inverse::accelerate_bodies;
 use super::{Dynamics, check_external, mass_matrix};
 use crate::input::{InputError, check_length};
 use crate::linalg::MatMut;
-use crate::memory::run_mut;
-use crate::model::Model;
+use crate::memory::{Values, run_mut};
+use crate::model::{Body, Model};
 use crate::scalar::Real;
 use crate::spatial::{Coriolis, Force, Motion};
 
@@ -94,7 +94,7 @@ pub(crate) fn inverse_derivatives_prepared<T: Real>(
     check_length("derivative rows", model.nv(), out.rows())?;
     check_length("derivative columns", 2 * model.nv(), out.cols())?;
     check_external(&model, external)?;
-    accelerate_bodies(model, |dof| acceleration[dof], external, work);
+    accelerate_bodies(model, |dof| acceleration.at(dof), external, work);
     write_derivatives(model, &mut out, work);
     Ok(())
 }
@@ -110,9 +110,9 @@ pub(super) fn write_derivatives<T: Real>(model: Model<'_, T>, out: &mut MatMut<'
         for dof in body.v_range() {
             write_row_and_column(model, index, dof, out, work);
         }
-        let (coriolis, force) = (work.scratch.coriolis[index], work.force[index]);
-        work.scratch.coriolis[parent] += coriolis;
-        work.force[parent] += force;
+        let (coriolis, force) = (work.scratch.coriolis.at(index), work.force.at(index));
+        work.scratch.coriolis.change(parent, |x| *x += coriolis);
+        work.force.change(parent, |x| *x += force);
     }
 }
 
@@ -129,15 +129,28 @@ fn prepare_columns<T: Real>(model: Model<'_, T>, work: &mut Dynamics<'_, T>) {
     let Dynamics { kinematics, inertia, momentum, acceleration, scratch, .. } = work;
     for (index, body) in model.indexed_bodies() {
         let parent = body.parent.index();
-        let (parent_velocity, parent_acceleration) = (kinematics.velocity[parent], acceleration[parent]);
+        let (Some(parent_velocity), Some(parent_acceleration)) =
+            (kinematics.velocity.get(parent), acceleration.get(parent))
+        else {
+            return;
+        };
         for dof in body.v_range() {
-            let (axis, drift) = (kinematics.axis[dof], kinematics.axis_drift[dof]);
-            let drift_rate = parent_acceleration.cross(&axis) + parent_velocity.cross(&drift);
-            let velocity = drift + kinematics.axis_rate[dof];
-            scratch.columns[dof] = Column::new(&axis, &drift, &drift_rate, &velocity);
-            scratch.drift_rate[dof] = drift_rate;
+            let (Some(axis), Some(drift), Some(rate)) =
+                (kinematics.axis.get(dof), kinematics.axis_drift.get(dof), kinematics.axis_rate.get(dof))
+            else {
+                return;
+            };
+            let drift_rate = parent_acceleration.cross(axis) + parent_velocity.cross(drift);
+            let velocity = *drift + *rate;
+            scratch.columns.set(dof, Column::new(axis, drift, &drift_rate, &velocity));
+            scratch.drift_rate.set(dof, drift_rate);
         }
-        scratch.coriolis[index] = Coriolis::new(&inertia[index], &kinematics.velocity[index], &momentum[index]);
+        let (Some(inertia), Some(velocity), Some(momentum)) =
+            (inertia.get(index), kinematics.velocity.get(index), momentum.get(index))
+        else {
+            return;
+        };
+        scratch.coriolis.set(index, Coriolis::new(inertia, velocity, momentum));
     }
 }
 
@@ -150,19 +163,28 @@ fn write_row_and_column<T: Real>(
     out: &mut MatMut<'_, T>,
     work: &Dynamics<'_, T>,
 ) {
-    let (nv, stride, joint) = (model.nv(), out.stride(), model.bodies[index - 1].v_range());
+    let Some(joint) = model.bodies.get(index - 1).map(Body::v_range) else { return };
+    let (nv, stride) = (model.nv(), out.stride());
     let columns = &*work.scratch.columns;
-    let factors = row_factors(index, dof, work);
+    let Some(factors) = row_factors(index, dof, work) else { return };
     let Some((above, row)) = out.data_mut().split_at_mut_checked(dof * stride) else { return };
     let Some((row_q, row_v)) = row.split_at_mut_checked(nv) else { return };
-    let own = columns[joint.clone()].iter().zip(&mut row_q[joint.clone()]).zip(&mut row_v[joint.clone()]);
-    for ((column, q), v) in own {
+    let (Some(own), Some(by_q), Some(by_v)) =
+        (columns.get(joint.clone()), row_q.get_mut(joint.clone()), row_v.get_mut(joint.clone()))
+    else {
+        return;
+    };
+    for ((column, q), v) in own.iter().zip(by_q).zip(by_v) {
         [*q, *v, _, _] = factors.meet(column);
     }
     for run in model.tree.ancestor_runs(joint.start) {
         let mut at = run.start * stride + dof;
-        let own = columns[run.clone()].iter().zip(&mut row_q[run.clone()]).zip(&mut row_v[run]);
-        for ((column, row_q), row_v) in own {
+        let (Some(own), Some(by_q), Some(by_v)) =
+            (columns.get(run.clone()), row_q.get_mut(run.clone()), row_v.get_mut(run))
+        else {
+            return;
+        };
+        for ((column, row_q), row_v) in own.iter().zip(by_q).zip(by_v) {
             let Some([column_q, .., column_v]) = above.get_mut(at..=at + nv) else { return };
             [*row_q, *row_v, *column_q, *column_v] = factors.meet(column);
             at += stride;
@@ -172,17 +194,17 @@ fn write_row_and_column<T: Real>(
 
 /// Left factors Sᵀ I and Sᵀ 2B of row `dof`, right factors of column `dof`.
 #[inline(always)]
-fn row_factors<T: Real>(index: usize, dof: usize, work: &Dynamics<'_, T>) -> Row<T> {
+fn row_factors<T: Real>(index: usize, dof: usize, work: &Dynamics<'_, T>) -> Option<Row<T>> {
     let Dynamics { kinematics, scratch, .. } = work;
-    let (inertia, coriolis) = (work.composite[index], scratch.coriolis[index]);
-    let (axis, drift) = (kinematics.axis[dof], kinematics.axis_drift[dof]);
-    let velocity = drift + kinematics.axis_rate[dof];
-    let turned_force = axis.cross_force(&work.force[index]);
-    let column_q = coriolis.multiply_add(&drift, &(inertia * scratch.drift_rate[dof])) + turned_force;
-    let column_v = coriolis.multiply_add(&axis, &(inertia * velocity));
-    let (f, q, v) = (work.unit_momentum[dof].to_array(), column_q.to_array(), column_v.to_array());
-    Row {
+    let (inertia, coriolis) = (work.composite.get(index)?, scratch.coriolis.get(index)?);
+    let (axis, drift) = (kinematics.axis.get(dof)?, kinematics.axis_drift.get(dof)?);
+    let velocity = *drift + *kinematics.axis_rate.get(dof)?;
+    let turned_force = axis.cross_force(work.force.get(index)?);
+    let column_q = coriolis.multiply_add(drift, &(*inertia * *scratch.drift_rate.get(dof)?)) + turned_force;
+    let column_v = coriolis.multiply_add(axis, &(*inertia * velocity));
+    let (f, q, v) = (work.unit_momentum.get(dof)?.to_array(), column_q.to_array(), column_v.to_array());
+    Some(Row {
         spatial: core::array::from_fn(|k| [f[k], f[k], q[k], v[k]]),
-        angular: coriolis.transposed_angular(&axis).into(),
-    }
+        angular: coriolis.transposed_angular(axis).into(),
+    })
 }

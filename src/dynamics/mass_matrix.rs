@@ -22,10 +22,11 @@ pub fn mass_matrix<T: Real>(model: Model<'_, T>, work: &mut Dynamics<'_, T>) -> 
     let base = model.bodies.first().filter(|body| body.joint == Joint::FreeFlyer && body.parent == BodyId::WORLD);
     let base = base.and_then(|_| work.kinematics.placement.get(1)).map(|placement| placement.rotation);
     for (index, body) in model.indexed_bodies().rev() {
-        let composite = work.composite.at(index);
+        let Some(&composite) = work.composite.get(index) else { continue };
         work.composite.change(body.parent.index(), |parent| *parent += composite);
         for dof in body.v_range() {
-            let momentum = composite * work.kinematics.axis.at(dof);
+            let Some(&axis) = work.kinematics.axis.get(dof) else { continue };
+            let momentum = composite * axis;
             work.unit_momentum.set(dof, momentum);
             let row = run_mut(work.mass_matrix, dof * stride, dof + 1);
             let (from, mut root) = (if base.is_some() && dof >= BASE { BASE } else { 0 }, dof);

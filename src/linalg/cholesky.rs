@@ -4,6 +4,7 @@ use core::fmt;
 
 use super::rows::{Column, scale, subtract_rows};
 use super::{MatMut, MatRef, partial_dot, solve_lower, solve_upper};
+use crate::memory::{Values, rest, split_mut, within, within_mut};
 use crate::scalar::Real;
 
 /// A pivot was zero, negative or not a number; rows before it are factored, the rest is spoiled.
@@ -36,13 +37,13 @@ pub fn cholesky<T: Real>(mut a: MatMut<'_, T>) -> Result<(), NotPositiveDefinite
     debug_assert!(a.cols() == n);
     let m = a.data_mut();
     for i in 0..n {
-        let (above, row) = m.split_at_mut(i * stride);
+        let (above, row) = split_mut(m, i * stride);
         subtract_rows(row, above, stride, i..n, Column::new(above, i, stride).take(i));
-        let pivot = row[i];
+        let pivot = row.at(i);
         if !(pivot > T::ZERO && pivot.is_finite()) {
             return Err(NotPositiveDefinite { pivot: i });
         }
-        scale(&mut row[i..n], T::ONE / pivot.sqrt());
+        scale(within_mut(row, i..n), T::ONE / pivot.sqrt());
     }
     Ok(())
 }
@@ -58,14 +59,16 @@ pub fn cholesky_solve_vector<T: Real>(u: MatRef<'_, T>, x: &mut [T]) {
     let n = u.rows();
     for i in 0..n {
         let row = u.row(i);
-        x[i] /= row[i];
-        let minus = -x[i];
-        for (x, u) in x[i + 1..n].iter_mut().zip(&row[i + 1..]) {
+        let solved = x.at(i) / row.at(i);
+        x.set(i, solved);
+        let minus = -solved;
+        for (x, u) in within_mut(x, i + 1..n).iter_mut().zip(rest(row, i + 1)) {
             *x = minus.mul_add(*u, *x);
         }
     }
     for i in (0..n).rev() {
         let row = u.row(i);
-        x[i] = (x[i] - partial_dot(&row[i + 1..], &x[i + 1..n])) / row[i];
+        let solved = (x.at(i) - partial_dot(rest(row, i + 1), within(x, i + 1..n))) / row.at(i);
+        x.set(i, solved);
     }
 }

@@ -85,7 +85,7 @@ fn subtract_tile<T: Real, const W: usize>(above: &[T], panel: &mut [T], first: u
         let Some(row) = chunk::<T, W>(panel, k * stride + col) else { return };
         *sum = *row;
     }
-    for row in above.chunks_exact(stride) {
+    for row in above.chunks_exact(stride.max(1)) {
         let (Some(factors), Some(row)) = (chunk::<T, PANEL>(row, first), chunk::<T, W>(row, col)) else { return };
         for (sum, factor) in sums.iter_mut().zip(factors) {
             for c in 0..W {

@@ -4,6 +4,7 @@ use core::fmt;
 
 use super::rows::{chunk, chunk_mut, combined, row_end, scale, subtract_rows};
 use super::{MatMut, MatRef};
+use crate::memory::{Values, exchange, rest, rest_mut, run, run_mut, split_mut, swap, within, within_mut};
 use crate::scalar::Real;
 
 /// No entry of a column was left to divide by.
@@ -49,8 +50,8 @@ pub fn lu<T: Real>(mut a: MatMut<'_, T>, exchanges: &mut [u16]) -> Result<T, Sin
     } else {
         for k in 0..n {
             let inverse = pivots.bring_up(m, k, n, (stride, cols), exchanges)?;
-            let (above, below) = m.split_at_mut((k + 1) * stride - (stride - cols).min(stride));
-            eliminate(&above[k * stride..], below.get_mut(stride - cols..).unwrap_or_default(), k, stride, inverse);
+            let (above, below) = split_mut(m, (k + 1) * stride - (stride - cols).min(stride));
+            eliminate(rest(above, k * stride), below.get_mut(stride - cols..).unwrap_or_default(), k, stride, inverse);
         }
     }
     Ok(pivots.smallest / pivots.largest)
@@ -77,12 +78,12 @@ impl<T: Real> Pivots<T> {
         exchanges: &mut [u16],
     ) -> Result<T, Singular> {
         let row = largest_below(m, k, n, stride);
-        exchanges[k] = row as u16;
+        exchanges.set(k, row as u16);
         if row != k {
-            let (upper, lower) = m.split_at_mut(row * stride);
-            upper[k * stride..][..cols].swap_with_slice(&mut lower[..cols]);
+            let (upper, lower) = split_mut(m, row * stride);
+            swap(run_mut(upper, k * stride, cols), run_mut(lower, 0, cols));
         }
-        let pivot = m[k * stride + k];
+        let pivot = m.at(k * stride + k);
         let size = pivot.abs();
         if !(size > T::ZERO && pivot.is_finite()) {
             return Err(Singular { column: k });
@@ -96,10 +97,10 @@ impl<T: Real> Pivots<T> {
 
 /// Subtracts the pivot row from the rows below, number by number.
 fn eliminate<T: Real>(pivot_row: &[T], below: &mut [T], k: usize, stride: usize, inverse: T) {
-    for row in below.chunks_mut(stride) {
-        let factor = row[k] * inverse;
-        row[k] = factor;
-        for (x, p) in row[k + 1..].iter_mut().zip(&pivot_row[k + 1..]) {
+    for row in below.chunks_mut(stride.max(1)) {
+        let factor = row.at(k) * inverse;
+        row.set(k, factor);
+        for (x, p) in rest_mut(row, k + 1).iter_mut().zip(rest(pivot_row, k + 1)) {
             *x = (-factor).mul_add(*p, *x);
         }
     }
@@ -150,17 +151,17 @@ fn eliminate_in_panel<T: Real, const K: usize>(m: &mut [T], first: usize, n: usi
 fn update_right_of<T: Real>(m: &mut [T], first: usize, n: usize, (stride, cols): (usize, usize)) {
     let right = first + WIDTH;
     for k in first + 1..right {
-        let (above, row) = m.split_at_mut(k * stride);
-        let (lower, row) = row[..cols].split_at_mut(right);
-        let factors = lower[first..k].iter().copied();
-        subtract_rows(row, &above[first * stride + right..], stride, 0..cols - right, factors);
+        let (above, row) = split_mut(m, k * stride);
+        let (lower, row) = split_mut(run_mut(row, 0, cols), right);
+        let factors = within(lower, first..k).iter().copied();
+        subtract_rows(row, rest(above, first * stride + right), stride, 0..cols - right, factors);
     }
-    let (above, below) = m.split_at_mut(right * stride);
-    let panel_row = |k: usize| above[(first + k) * stride + right..][..cols - right].as_chunks::<WIDTH>().0;
+    let (above, below) = split_mut(m, right * stride);
+    let panel_row = |k: usize| run(above, (first + k) * stride + right, cols - right).as_chunks::<WIDTH>().0;
     let [a, b, c, d] = [0, 1, 2, 3].map(panel_row);
-    for row in below.chunks_mut(stride).take(n - right) {
+    for row in below.chunks_mut(stride.max(1)).take(n.saturating_sub(right)) {
         let Some(&[p, q, r, s]) = chunk::<T, WIDTH>(row, first) else { break };
-        let fours = row[right..cols].as_chunks_mut::<WIDTH>().0;
+        let fours = within_mut(row, right..cols).as_chunks_mut::<WIDTH>().0;
         for ((((x, a), b), c), d) in fours.iter_mut().zip(a).zip(b).zip(c).zip(d) {
             *x = combined(-s, d, &combined(-r, c, &combined(-q, b, &combined(-p, a, x))));
         }
@@ -185,15 +186,17 @@ fn largest_below<T: Real>(m: &[T], k: usize, n: usize, stride: usize) -> usize {
 pub fn lu_solve<T: Real>(factor: MatRef<'_, T>, exchanges: &[u16], x: &mut [T]) {
     let n = factor.rows();
     for k in 0..n {
-        x.swap(k, usize::from(exchanges[k]));
+        exchange(x, k, usize::from(exchanges.at(k)));
     }
     for i in 1..n {
         let row = factor.row(i);
-        x[i] -= partial_dot(&row[..i], &x[..i]);
+        let solved = x.at(i) - partial_dot(run(row, 0, i), run(x, 0, i));
+        x.set(i, solved);
     }
     for i in (0..n).rev() {
         let row = factor.row(i);
-        x[i] = (x[i] - partial_dot(&row[i + 1..], &x[i + 1..n])) / row[i];
+        let solved = (x.at(i) - partial_dot(rest(row, i + 1), within(x, i + 1..n))) / row.at(i);
+        x.set(i, solved);
     }
 }
 
@@ -216,7 +219,7 @@ pub fn lu_solve_transposed<T: Real>(factor: MatRef<'_, T>, exchanges: &[u16], x:
         }
     }
     for k in (0..n).rev() {
-        x.swap(k, usize::from(exchanges[k]));
+        exchange(x, k, usize::from(exchanges.at(k)));
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::rows::{Column, scale, subtract_rows, whole_pass};
 use super::{MatMut, MatRef};
+use crate::memory::{Values, exchange, rest, rest_mut, split_mut, within, within_mut};
 use crate::scalar::Real;
 
 /// A(order, order) = Uᵀ U on the first rows and columns that are independent, and how many those are. O(n · rank²).
@@ -30,7 +31,7 @@ pub fn pivoted_cholesky<T: Real>(
     scratch: &mut [T],
 ) -> (usize, T) {
     let (n, stride) = (order.len(), u.stride());
-    let (left, inverses) = scratch.split_at_mut(n);
+    let (left, inverses) = split_mut(scratch, n);
     for ((left, inverse), row) in left.iter_mut().zip(&mut *inverses).zip(&*order) {
         let diagonal = a[(usize::from(*row), usize::from(*row))];
         let positive = diagonal > T::ZERO && diagonal.is_finite();
@@ -40,25 +41,26 @@ pub fn pivoted_cholesky<T: Real>(
     let (wide, mut smallest) = (u.full_cols(), T::ONE);
     let u = u.data_mut();
     for k in 0..n {
-        let best = largest(&left[k..]) + k;
-        let counts = left[best] > tolerance;
+        let best = largest(rest(left, k)) + k;
+        let counts = left.at(best) > tolerance;
         if !counts {
             return (k, smallest);
         }
-        smallest = smallest.min(left[best]);
-        exchange(k, best, (order, left, inverses), u, stride);
-        let (above, row) = u.split_at_mut(k * stride);
-        let source = a.row(usize::from(order[k]));
-        for (entry, column) in row[k..n].iter_mut().zip(&order[k..]) {
-            *entry = source[usize::from(*column)];
+        smallest = smallest.min(left.at(best));
+        bring_up(k, best, (order, left, inverses), u, stride);
+        let (above, row) = split_mut(u, k * stride);
+        let source = a.row(usize::from(order.at(k)));
+        for (entry, column) in within_mut(row, k..n).iter_mut().zip(rest(order, k)) {
+            *entry = source.at(usize::from(*column));
         }
         subtract_rows(row, above, stride, whole_pass(k, wide)..wide, Column::new(above, k, stride).take(k));
-        let pivot = row[k];
+        let pivot = row.at(k);
         if !(pivot > T::ZERO && pivot.is_finite()) {
             return (k, smallest);
         }
-        scale(&mut row[k..n], T::ONE / pivot.sqrt());
-        for ((left, inverse), entry) in left[k + 1..].iter_mut().zip(&inverses[k + 1..]).zip(&row[k + 1..n]) {
+        scale(within_mut(row, k..n), T::ONE / pivot.sqrt());
+        let later = rest_mut(left, k + 1).iter_mut().zip(rest(inverses, k + 1));
+        for ((left, inverse), entry) in later.zip(within(row, k + 1..n)) {
             *left = (-(*entry * *inverse)).mul_add(*entry, *left);
         }
     }
@@ -66,17 +68,13 @@ pub fn pivoted_cholesky<T: Real>(
 }
 
 fn largest<T: Real>(numbers: &[T]) -> usize {
-    let mut best = 0;
-    for (k, x) in numbers.iter().enumerate() {
-        if *x > numbers[best] {
-            best = k;
-        }
-    }
-    best
+    let first = (0, numbers.first().copied().unwrap_or(T::ZERO));
+    let larger = |best: (usize, T), (k, x): (usize, &T)| if *x > best.1 { (k, *x) } else { best };
+    numbers.iter().enumerate().fold(first, larger).0
 }
 
 /// Brings what stands at place `other` to place `k`, in the rows of U above too.
-fn exchange<T: Real>(
+fn bring_up<T: Real>(
     k: usize,
     other: usize,
     (order, left, inverses): (&mut [u16], &mut [T], &mut [T]),
@@ -86,10 +84,10 @@ fn exchange<T: Real>(
     if k == other {
         return;
     }
-    order.swap(k, other);
-    left.swap(k, other);
-    inverses.swap(k, other);
-    for row in u.chunks_exact_mut(stride).take(k) {
-        row.swap(k, other);
+    exchange(order, k, other);
+    exchange(left, k, other);
+    exchange(inverses, k, other);
+    for row in u.chunks_exact_mut(stride.max(1)).take(k) {
+        exchange(row, k, other);
     }
 }

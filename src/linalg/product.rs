@@ -245,7 +245,7 @@ fn tile<T: Real, const R: usize, const C: usize>(
         let whole = a.depth.saturating_sub(1);
         let Some((a_rows, a_last)) = a.data.split_at_checked(whole * a.depth_step) else { return };
         let Some((b_rows, b_last)) = b.data.split_at_checked(whole * b.depth_step) else { return };
-        for (a_row, b_row) in a_rows.chunks_exact(a.depth_step).zip(b_rows.chunks_exact(b.depth_step)) {
+        for (a_row, b_row) in a_rows.chunks_exact(a.depth_step.max(1)).zip(b_rows.chunks_exact(b.depth_step.max(1))) {
             let (Some(xs), Some(b_row)) = (chunk::<T, R>(a_row, row), chunk::<T, C>(b_row, col)) else { return };
             for i in 0..R {
                 multiply_add(xs[i], b_row, &mut sums[i]);

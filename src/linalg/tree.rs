@@ -7,6 +7,7 @@ use core::ops::Range;
 
 use super::rows::{Column, WIDE, chunk, chunk_mut, one_pass, row_end, scale, subtract_chunk, subtract_rows};
 use super::{MatMut, MatRef, NotPositiveDefinite, padded, partial_dot};
+use crate::memory::{Values, rest_mut, run, run_mut, split_mut, within, within_mut};
 use crate::scalar::Real;
 
 /// One degree of freedom in the tree.
@@ -75,7 +76,8 @@ impl<'m> Tree<'m> {
     /// Everything that `dof` carries, without itself.
     #[inline(always)]
     pub fn descendants(&self, dof: usize) -> Range<usize> {
-        dof + 1..usize::from(self.0[dof].subtree_end)
+        let end = self.0.get(dof).map_or(0, |link| usize::from(link.subtree_end));
+        dof + 1..end
     }
 }
 
@@ -122,26 +124,26 @@ pub fn factorize<T: Real>(
             }
             carried.end = BASE;
         }
-        let (row, below) = m[i * stride..].split_at_mut(row_end(i, tree.len(), stride, cols));
+        let (row, below) = split_mut(rest_mut(m, i * stride), row_end(i, tree.len(), stride, cols));
         subtract_carried(row, below, stride, (i, width), inverse_pivots.get(carried).unwrap_or(&[]));
-        let pivot = row[i];
+        let pivot = row.at(i);
         if !(pivot > T::ZERO && pivot.is_finite()) {
             return Err(NotPositiveDefinite { pivot: i });
         }
-        inverse_pivots[i] = T::ONE / pivot;
+        inverse_pivots.set(i, T::ONE / pivot);
     }
     for (i, inverse) in inverse_pivots.iter().enumerate().take(tree.len()) {
         if cfg!(target_arch = "arm") {
-            scale(&mut m[i * stride..][..i], *inverse);
+            scale(run_mut(m, i * stride, i), *inverse);
             continue;
         }
         // Whole vectors, and the pivot as it was.
-        let row = &mut m[i * stride..][..padded(i + 1).min(cols)];
-        let pivot = row[i];
+        let row = run_mut(m, i * stride, padded(i + 1).min(cols));
+        let pivot = row.at(i);
         let (fours, rest) = row.as_chunks_mut::<4>();
         fours.iter_mut().for_each(|four| *four = four.map(|x| x * *inverse));
         scale(rest, *inverse);
-        row[i] = pivot;
+        row.set(i, pivot);
     }
     Ok(())
 }
@@ -182,10 +184,10 @@ const BASE_COLS: usize = padded(BASE);
 /// Subtracts (h_ki / d_k) · row k from each row i of the base, for the rows k of `limbs` in their order.
 #[inline(always)]
 fn subtract_limbs<T: Real>(m: &mut [T], stride: usize, limbs: Range<usize>, inverse_pivots: &[T]) {
-    let (rows, below) = m.split_at_mut(limbs.start * stride);
+    let (rows, below) = split_mut(m, limbs.start * stride);
     if cfg!(target_arch = "arm") {
         // Too few registers for all of them: one after the other, in the same order.
-        for (i, row) in rows.chunks_mut(stride).enumerate().take(BASE) {
+        for (i, row) in rows.chunks_mut(stride.max(1)).enumerate().take(BASE) {
             let pivots = inverse_pivots.get(limbs.clone()).unwrap_or(&[]);
             subtract_carried(row, below, stride, (i, padded(i + 1)), pivots);
         }
@@ -249,9 +251,11 @@ pub fn solve_vector<T: Real>(tree: Tree<'_>, l: MatRef<'_, T>, inverse_pivots: &
 /// x ← L⁻ᵀ x for a single right-hand side.
 pub fn half_solve_transposed_vector<T: Real>(tree: Tree<'_>, l: MatRef<'_, T>, x: &mut [T]) {
     for i in (0..tree.len()).rev() {
-        let (row, minus) = (l.row(i), -x[i]);
+        let Some((above, [own, ..])) = x.split_at_mut_checked(i) else { return };
+        let (row, minus) = (l.row(i), -*own);
         for run in tree.ancestor_runs(i) {
-            for (x, l) in x[run.clone()].iter_mut().zip(&row[run]) {
+            let (Some(row), Some(above)) = (row.get(run.clone()), above.get_mut(run)) else { return };
+            for (x, l) in above.iter_mut().zip(row) {
                 *x = minus.mul_add(*l, *x);
             }
         }
@@ -278,16 +282,17 @@ pub(crate) fn write_inverse<T: Real>(tree: Tree<'_>, l: MatRef<'_, T>, inverse_p
     let (stride, cols) = (x.stride(), x.full_cols());
     let data = x.data_mut();
     for i in 0..tree.len() {
-        let (above, row) = data.split_at_mut(i * stride);
-        for x in &mut row[..cols] {
+        let (above, row) = split_mut(data, i * stride);
+        for x in run_mut(row, 0, cols) {
             *x = T::ZERO;
         }
         // Whole vectors: what they reach beyond the diagonal is written later.
         subtract_ancestors(tree, l, i, (row, above), stride, one_pass(i, cols));
         // Beside its ancestors L is zero.
-        row[i] = inverse_pivots[i] - partial_dot(&l.row(i)[..i], &row[..i]);
-        for (above, x) in above.chunks_exact_mut(stride).zip(&*row) {
-            above[i] = *x;
+        let own = inverse_pivots.at(i) - partial_dot(run(l.row(i), 0, i), run(row, 0, i));
+        row.set(i, own);
+        for (above, x) in above.chunks_exact_mut(stride.max(1)).zip(&*row) {
+            above.set(i, *x);
         }
     }
 }
@@ -296,7 +301,7 @@ pub(crate) fn write_inverse<T: Real>(tree: Tree<'_>, l: MatRef<'_, T>, inverse_p
 pub fn scale_rows<T: Real>(mut x: MatMut<'_, T>, factor: impl Fn(usize) -> T) {
     let (rows, cols, stride) = (x.rows(), x.full_cols(), x.stride());
     for i in 0..rows {
-        scale(&mut x.data_mut()[i * stride..][..cols], factor(i));
+        scale(run_mut(x.data_mut(), i * stride, cols), factor(i));
     }
 }
 
@@ -305,7 +310,7 @@ pub fn half_solve_transposed<T: Real>(tree: Tree<'_>, l: MatRef<'_, T>, mut x: M
     let (stride, cols) = (x.stride(), x.full_cols());
     let (n, x) = (tree.len(), x.data_mut());
     for j in (0..n).rev() {
-        let (row, below) = x[j * stride..].split_at_mut(row_end(j, n, stride, cols));
+        let (row, below) = split_mut(rest_mut(x, j * stride), row_end(j, n, stride, cols));
         let carried = tree.descendants(j);
         let coefficients = Column::new(l.data(), carried.start * l.stride() + j, l.stride()).take(carried.len());
         subtract_rows(row, below, stride, 0..cols, coefficients);
@@ -332,7 +337,7 @@ pub(crate) fn half_solve_chain<T: Real>(
                     let Some((above, row)) = x.split_at_mut_checked(i * stride) else { return };
                     let Some(at) = chunk_mut::<T, { $width }>(row, first) else { return };
                     add_up::<T, { $width }>(tree, l, i, at, above, stride, first);
-                    scale(at, factor[i]);
+                    scale(at, factor.at(i));
                 }
                 first += $width;
             }
@@ -355,7 +360,7 @@ fn add_up<T: Real, const W: usize>(
     let factors = l.row(i);
     for run in tree.ancestor_runs(i) {
         let mut at = run.start * stride + first;
-        for factor in &factors[run] {
+        for factor in within(factors, run) {
             let Some(target) = chunk_mut::<T, W>(above, at) else { return };
             at += stride;
             let mut sum = *target;
@@ -372,7 +377,7 @@ pub fn half_solve<T: Real>(tree: Tree<'_>, l: MatRef<'_, T>, mut x: MatMut<'_, T
     let (stride, cols) = (x.stride(), x.full_cols());
     let x = x.data_mut();
     for i in 0..tree.len() {
-        let (above, row) = x.split_at_mut(i * stride);
+        let (above, row) = split_mut(x, i * stride);
         subtract_ancestors(tree, l, i, (row, above), stride, cols);
     }
 }
@@ -427,15 +432,15 @@ fn subtract_runs<T: Real, const W: usize>(
 #[inline(always)]
 pub(crate) fn unit_lower_dot<T: Real>(tree: Tree<'_>, l: MatRef<'_, T>, dof: usize, x: &[T]) -> T {
     let row = l.row(dof);
-    tree.ancestor_runs(dof).flatten().fold(x[dof], |sum, j| row[j].mul_add(x[j], sum))
+    tree.ancestor_runs(dof).flatten().fold(x.at(dof), |sum, j| row.at(j).mul_add(x.at(j), sum))
 }
 
 /// y ← y + factor · row `dof` of L.
 #[inline(always)]
 pub(crate) fn add_unit_lower_row<T: Real>(tree: Tree<'_>, l: MatRef<'_, T>, dof: usize, factor: T, y: &mut [T]) {
-    y[dof] += factor;
+    y.change(dof, |y| *y += factor);
     for run in tree.ancestor_runs(dof) {
-        for (y, l) in y[run.clone()].iter_mut().zip(&l.row(dof)[run]) {
+        for (y, l) in within_mut(y, run.clone()).iter_mut().zip(within(l.row(dof), run)) {
             *y = factor.mul_add(*l, *y);
         }
     }
@@ -446,10 +451,11 @@ pub fn multiply<T: Real>(tree: Tree<'_>, m: MatRef<'_, T>, x: &[T], y: &mut [T])
     y.fill(T::ZERO);
     for i in 0..tree.len() {
         let row = m.row(i);
-        y[i] = row[i].mul_add(x[i], y[i]);
+        let mut own = row.at(i).mul_add(x.at(i), y.at(i));
         for j in tree.ancestor_runs(i).flatten() {
-            y[i] = row[j].mul_add(x[j], y[i]);
-            y[j] = row[j].mul_add(x[i], y[j]);
+            own = row.at(j).mul_add(x.at(j), own);
+            y.change(j, |y| *y = row.at(j).mul_add(x.at(i), *y));
         }
+        y.set(i, own);
     }
 }

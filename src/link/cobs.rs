@@ -42,7 +42,8 @@ pub(super) fn unstuff(buffer: &mut [u8]) -> Option<usize> {
         let code = usize::from(*buffer.get(from)?);
         let run = code.checked_sub(1)?;
         from += 1;
-        if from + run > buffer.len() {
+        // What is left moves towards the front, so the second never happens: the compiler takes it from here.
+        if from + run > buffer.len() || to > buffer.len() - run {
             return None;
         }
         buffer.copy_within(from..from + run, to);

@@ -155,11 +155,36 @@ pub(crate) fn part_and_next<X>(all: &mut [X], count: usize, k: usize) -> (&[X], 
     (these, next)
 }
 
+/// Up to so many bytes a loop is shorter than a call; on a larger processor it always is, for the lengths met here.
+const SHORT_BYTES: usize = 16;
+
 /// Copies as many numbers as both have.
 #[inline(always)]
 pub(crate) fn copy<X: Copy>(to: &mut [X], from: &[X]) {
     debug_assert!(to.len() == from.len());
+    let both = to.len().min(from.len());
+    if cfg!(target_arch = "arm") && both * size_of::<X>() > SHORT_BYTES {
+        if let (Some(to), Some(from)) = (to.get_mut(..both), from.get(..both)) {
+            to.copy_from_slice(from);
+        }
+        return;
+    }
     to.iter_mut().zip(from).for_each(|(to, from)| *to = *from);
+}
+
+/// Exchanges as many numbers as both have.
+#[inline(always)]
+pub(crate) fn swap<X: Copy>(a: &mut [X], b: &mut [X]) {
+    debug_assert!(a.len() == b.len());
+    a.iter_mut().zip(b).for_each(|(a, b)| core::mem::swap(a, b));
+}
+
+/// Exchanges two numbers.
+#[inline(always)]
+pub(crate) fn exchange<X: Copy + Default>(all: &mut [X], i: usize, j: usize) {
+    let (a, b) = (all.at(i), all.at(j));
+    all.set(i, b);
+    all.set(j, a);
 }
 
 /// The first `N` numbers; defaults where there are fewer.

@@ -12,7 +12,7 @@ use crate::linalg::{
     MatMut, MatRef, NotPositiveDefinite, add_at_b, add_at_b_upper, mirror, padded, partial_dot, solve_lower,
     solve_upper, transpose_square,
 };
-use crate::memory::{carved, copy, run, run_mut, split_mut};
+use crate::memory::{Values, carved, copy, rest, run, run_mut, split_mut};
 use crate::model::{Body, Model};
 use crate::scalar::Real;
 use crate::step::flight::{JointAdvance, MOST_AXES};
@@ -282,7 +282,7 @@ impl<T: Real> Backward<'_, T> {
     fn choose_controls(&mut self, quadratic: &mut Quadratic<'_, T>, demand: Demand<T>) -> Result<T, BackwardError> {
         let first = self.gradient.len();
         let (gradient, mut hessian) = quadratic.parts_mut();
-        let g = &gradient[first..];
+        let g = rest(gradient, first);
         let (n, stride) = (g.len(), hessian.stride());
         let mut added = T::ZERO;
         let mut wanted = demand.regularization;
@@ -314,7 +314,7 @@ impl<T: Real> Backward<'_, T> {
     fn write_gains(&self, feedforward: &mut [T], mut gain: MatMut<'_, T>) {
         let n = self.gradient.len();
         let (stride, free) = (padded(n), self.bounds.free());
-        feedforward.copy_from_slice(self.bounds.x);
+        copy(feedforward, self.bounds.x);
         for (row, &control) in free.iter().enumerate() {
             let crossed = run(self.crossed, usize::from(control) * stride, n);
             for (out, x) in gain.row_mut(row).iter_mut().zip(crossed) {
@@ -332,9 +332,12 @@ impl<T: Real> Backward<'_, T> {
         // From the first rows to where they belong, the last one first.
         let mut row = free.len();
         for control in (0..nu).rev() {
-            if row > 0 && usize::from(free[row - 1]) == control {
+            if row > 0 && usize::from(free.at(row - 1)) == control {
                 row -= 1;
-                gain.data_mut().copy_within(row * gain_stride..row * gain_stride + n, control * gain_stride);
+                if row < control {
+                    let (above, below) = split_mut(gain.data_mut(), control * gain_stride);
+                    copy(run_mut(below, 0, n), run(above, row * gain_stride, n));
+                }
             } else {
                 gain.row_mut(control).fill(T::ZERO);
             }
@@ -346,7 +349,7 @@ impl<T: Real> Backward<'_, T> {
         let n = self.gradient.len();
         let (stride, nu) = (padded(n), gain.rows());
         copy(self.gradient, run(quadratic.gradient, 0, n));
-        for (row, step) in self.crossed.chunks_exact(stride).zip(&*self.bounds.x) {
+        for (row, step) in self.crossed.chunks_exact(stride.max(1)).zip(&*self.bounds.x) {
             add_scaled(self.gradient, *step, row);
         }
         add_at_b_upper(states_block(quadratic, n), MatRef::with_stride(self.crossed, nu, n, stride), gain);

@@ -10,7 +10,7 @@ use super::{
 use crate::contact::{Newton, Solver};
 use crate::derivatives::differentiate;
 use crate::input::{InputError, check_length};
-use crate::memory::{Arena, ArenaTooSmall};
+use crate::memory::{Arena, ArenaTooSmall, copy};
 use crate::model::{Model, configuration};
 use crate::scalar::Real;
 use crate::step::{NextState, StepError, StepInput, StepSettings, step};
@@ -101,7 +101,7 @@ impl<'m, 'a, T: Real<Plain = T>, S: Solver<T> + Copy> Mpc<'m, 'a, T, S> {
     /// Forgets the plan: until the next solve the policy is `control` alone, and that solve starts from it at every node.
     pub fn reset(&mut self, control: &[T]) -> Result<(), InputError> {
         check_length("control", self.model.nu(), control.len())?;
-        self.memory.idle.copy_from_slice(control);
+        copy(self.memory.idle, control);
         self.forget();
         Ok(())
     }
@@ -116,7 +116,7 @@ impl<'m, 'a, T: Real<Plain = T>, S: Solver<T> + Copy> Mpc<'m, 'a, T, S> {
         m.committed.v.fill(T::ZERO);
         m.committed.gain.fill(T::ZERO);
         for u in m.committed.u.chunks_exact_mut(m.idle.len().max(1)) {
-            u.copy_from_slice(m.idle);
+            copy(u, m.idle);
         }
         m.warm.clear();
         self.fresh = true;

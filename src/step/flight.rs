@@ -8,7 +8,7 @@ use nalgebra::{Matrix3, Vector3};
 
 use crate::input::{InputError, check_length};
 use crate::linalg::MatMut;
-use crate::memory::{copy, first, run, run_mut};
+use crate::memory::{Values, copy, first, rest, run, run_mut, within_mut};
 use crate::model::configuration::{self, Argument};
 use crate::model::{Body, Joint, Model};
 use crate::scalar::Real;
@@ -55,23 +55,24 @@ impl Flyer {
     pub fn motion<T: Real>(&self, v: &[T]) -> Motion<T> {
         let mut six = [T::ZERO; 6];
         for k in 0..self.dofs() {
-            six[self.spatial(k)] = v[self.first_v + k];
+            six.set(self.spatial(k), v.at(self.first_v + k));
         }
         Motion::from_array(six)
     }
 
     /// Its axes.
     fn rotation<T: Real>(&self, q: &[T]) -> Matrix3<T> {
-        let (o, turn) = (T::ZERO, &q[self.first_q + self.linear..]);
+        let (o, turn) = (T::ZERO, rest(q, self.first_q + self.linear));
         if self.linear == 3 {
-            quaternion_to_matrix(&[turn[0], turn[1], turn[2], turn[3]])
+            quaternion_to_matrix(&first(turn))
         } else {
-            Matrix3::new(turn[0], -turn[1], o, turn[1], turn[0], o, o, o, T::ONE)
+            let [cos, sin] = first(turn);
+            Matrix3::new(cos, -sin, o, sin, cos, o, o, o, T::ONE)
         }
     }
 
     fn set_linear<T: Real>(&self, first: usize, linear: &Vector3<T>, out: &mut [T]) {
-        out[first..first + self.linear].copy_from_slice(&linear.as_slice()[..self.linear]);
+        copy(within_mut(out, first..first + self.linear), run(linear.as_slice(), 0, self.linear));
     }
 }
 
@@ -101,13 +102,13 @@ pub(super) fn advance<T: Real>(
         *change = dt_s * *v;
     }
     for flyer in Flyer::all(model) {
-        change[flyer.first_v..][..flyer.linear].fill(T::ZERO);
+        run_mut(change, flyer.first_v, flyer.linear).fill(T::ZERO);
     }
     configuration::integrate(model, q, change, q_next)?;
     for flyer in Flyer::all(model) {
         let moved = multiply(&flyer.rotation(q), &(flyer.motion(v).linear * dt_s));
-        for k in 0..flyer.linear {
-            q_next[flyer.first_q + k] += moved[k];
+        for (k, moved) in moved.iter().enumerate().take(flyer.linear) {
+            q_next.change(flyer.first_q + k, |x| *x += *moved);
         }
     }
     Ok(())

@@ -2,6 +2,7 @@
 
 use super::{Step, StepDims, StepError, StepSettings};
 use crate::input::check_length;
+use crate::memory::{rest, within};
 use crate::model::{Joint, Model};
 use crate::scalar::Real;
 use crate::spatial::Force;
@@ -94,7 +95,7 @@ fn check_rotations<T: Real>(model: Model<'_, T>, q: &[T]) -> Result<(), StepErro
             Joint::Planar => 2,
             Joint::FreeFlyer => 3,
         };
-        let rotation = &q[body.q_range()][skip..];
+        let rotation = rest(within(q, body.q_range()), skip);
         let square = rotation.iter().fold(T::ZERO, |sum, x| x.mul_add(*x, sum));
         if (square - T::ONE).abs() > T::from_f64(TOLERANCE) {
             return Err(StepError::NotNormalized { index: usize::from(body.first_q) + skip });

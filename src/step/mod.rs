@@ -20,7 +20,7 @@ use crate::collision;
 use crate::contact::{self, Situation, Solution, Solver, Stop};
 use crate::dynamics;
 use crate::linalg::tree;
-use crate::memory::copy;
+use crate::memory::{copy, run, run_mut, within};
 use crate::model::{Joint, Model};
 use crate::scalar::Real;
 
@@ -128,7 +128,7 @@ fn turning_parts<T: Real, S>(model: Model<'_, T>, settings: &StepSettings<T, S>,
             Joint::Spherical => 0..3,
             Joint::Revolute { .. } | Joint::Continuous { .. } => 0..1,
         };
-        v[body.v_range()][turning].iter().fold(fastest, |fastest, v| fastest.max(v.abs()))
+        within(within(v, body.v_range()), turning).iter().fold(fastest, |fastest, v| fastest.max(v.abs()))
     });
     let allowed = settings.max_turn_rad * T::from_f64(f64::from(settings.substeps.max(1)));
     let turn = fastest * settings.dt_s;
@@ -172,17 +172,17 @@ fn hold_constraints<T: Real, S: Solver<T>>(
         return;
     }
     let problem = assembly.problem();
-    let impulses = &mut work.impulses[..problem.rows()];
+    let impulses = run_mut(work.impulses, 0, problem.rows());
     warm.recall(problem.constraints, impulses);
     let solution = Solution {
         impulses,
-        velocity: &mut work.constraint_velocity[..problem.rows()],
-        modes: &mut work.modes[..problem.constraints.len()],
+        velocity: run_mut(work.constraint_velocity, 0, problem.rows()),
+        modes: run_mut(work.modes, 0, problem.constraints.len()),
     };
     let outcome = settings.solver.solve_until(&problem, solution, scratch, stop);
     report.note_outcome(&outcome);
-    warm.remember(&problem, outcome.status, &work.impulses[..problem.rows()]);
-    assembly.velocity_change(model, dynamics, &work.impulses[..problem.rows()], work.change);
+    warm.remember(&problem, outcome.status, run(work.impulses, 0, problem.rows()));
+    assembly.velocity_change(model, dynamics, run(work.impulses, 0, problem.rows()), work.change);
     for (v, change) in work.next_v.iter_mut().zip(&*work.change) {
         *v += *change;
     }

@@ -1,6 +1,7 @@
 //! Motors, springs and dampers: controls to forces.
 
 use super::{Step, StepInput};
+use crate::memory::{Values, copy};
 use crate::model::{Actuator, DofParameters, Joint, Model, Transmission, configuration};
 use crate::scalar::Real;
 use crate::spatial::Force;
@@ -29,7 +30,7 @@ pub(super) fn apply<T: Real>(model: Model<'_, T>, input: &StepInput<'_, T>, dt_s
                     continue;
                 };
                 let response = actuator.response(control, T::ZERO, T::ZERO);
-                work.by_control[k] = response.by_control;
+                work.by_control.set(k, response.by_control);
                 *wrench += frame.placement.act_force(&Force::from_array(gear.map(|gear| gear * response.force)));
             }
         }
@@ -76,7 +77,7 @@ fn start_wrenches<T: Real>(input: &StepInput<'_, T>, work: &mut Step<'_, T>) {
     if input.external.is_empty() {
         work.wrench.fill(Force::ZERO);
     } else {
-        work.wrench.copy_from_slice(input.external);
+        copy(work.wrench, input.external);
     }
 }
 
@@ -91,19 +92,25 @@ fn pull_joint<T: Real>(
 ) {
     let (Some(&x), Some(&v)) = (work.displacement.get(dof), work.v.get(dof)) else { return };
     let response = actuator.response(control, gear * x, gear * v);
-    work.by_control[k] = gear * response.by_control;
+    work.by_control.set(k, gear * response.by_control);
     let square = gear * gear;
     let (stiffness, damping) = (-(response.by_position * square), -(response.by_velocity * square));
+    let (Some(force), Some(lag)) = (work.force.get_mut(dof), work.lag.get_mut(dof)) else { return };
+    let (Some(inertia), Some(by_position), Some(by_velocity)) =
+        (work.implicit_inertia.get_mut(dof), work.by_position.get_mut(dof), work.by_velocity.get_mut(dof))
+    else {
+        return;
+    };
     let mut pull = Pull {
-        force: gear.mul_add(response.force, work.force[dof]),
-        lag: work.lag[dof],
-        inertia: work.implicit_inertia[dof],
-        by_position: work.by_position[dof],
-        by_velocity: work.by_velocity[dof],
+        force: gear.mul_add(response.force, *force),
+        lag: *lag,
+        inertia: *inertia,
+        by_position: *by_position,
+        by_velocity: *by_velocity,
     };
     pull.add_slopes(stiffness, damping, dt_s);
-    (work.force[dof], work.lag[dof], work.implicit_inertia[dof]) = (pull.force, pull.lag, pull.inertia);
-    (work.by_position[dof], work.by_velocity[dof]) = (pull.by_position, pull.by_velocity);
+    (*force, *lag, *inertia) = (pull.force, pull.lag, pull.inertia);
+    (*by_position, *by_velocity) = (pull.by_position, pull.by_velocity);
 }
 
 /// What pulls at one degree of freedom; the fields of [`Step`] of the same names say what they are.

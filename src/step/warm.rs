@@ -4,7 +4,7 @@ use core::marker::PhantomData;
 
 use super::Step;
 use crate::contact::{Constraint, Problem, ProblemDims, SolverStatus};
-use crate::memory::{carved, part, part_mut};
+use crate::memory::{carved, copy, part, part_mut, run_mut, within, within_mut};
 use crate::scalar::Real;
 
 carved! {
@@ -100,9 +100,9 @@ impl<T: Real> Warm<'_, T> {
         let mut old = old.iter().peekable();
         for constraint in constraints {
             while old.next_if(|old| old.source < constraint.source).is_some() {}
-            let target = &mut impulses[constraint.rows()];
+            let target = within_mut(impulses, constraint.rows());
             match old.next_if(|old| old.source == constraint.source) {
-                Some(old) => target.copy_from_slice(&self.impulses[old.rows()]),
+                Some(old) => copy(target, within(self.impulses, old.rows())),
                 None => target.fill(T::ZERO),
             }
         }
@@ -115,7 +115,7 @@ impl<T: Real> Warm<'_, T> {
             return;
         }
         self.count = problem.constraints.len();
-        self.constraints[..self.count].copy_from_slice(problem.constraints);
-        self.impulses[..impulses.len()].copy_from_slice(impulses);
+        copy(run_mut(self.constraints, 0, self.count), problem.constraints);
+        copy(run_mut(self.impulses, 0, impulses.len()), impulses);
     }
 }

@@ -5,7 +5,7 @@ use super::{ContactReport, StepDims};
 use crate::collision::Collision;
 use crate::contact::{Assembly, Constraint, Mode, Scratch, tangents};
 use crate::dynamics::Dynamics;
-use crate::memory::carved;
+use crate::memory::{carved, run};
 use crate::scalar::Real;
 use crate::spatial::Force;
 
@@ -62,12 +62,12 @@ impl<T: Real> Step<'_, T> {
 
     /// Their impulses, N·s or N·m·s; of a contact along its two tangents and its normal.
     pub fn impulses(&self) -> &[T] {
-        &self.impulses[..self.assembly.rows()]
+        run(self.impulses, 0, self.assembly.rows())
     }
 
     /// How each of them holds.
     pub fn modes(&self) -> &[Mode] {
-        &self.modes[..self.assembly.len()]
+        run(self.modes, 0, self.assembly.len())
     }
 
     /// The contacts of the last step with their impulses, in world coordinates.

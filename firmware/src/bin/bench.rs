@@ -184,7 +184,8 @@ impl Write for Line {
         if end >= self.text.len() {
             return Err(fmt::Error);
         }
-        self.text[self.length..end].copy_from_slice(text.as_bytes());
+        let place = self.text.get_mut(self.length..end).ok_or(fmt::Error)?;
+        place.iter_mut().zip(text.as_bytes()).for_each(|(to, from)| *to = *from);
         self.length = end;
         Ok(())
     }
