@@ -96,7 +96,7 @@ impl<T, S> MpcSettings<T, S> {
     /// use saltus::contact::Admm;
     /// use saltus::mpc::MpcSettings;
     ///
-    /// let settings = MpcSettings::<f64>::default().with_solver(Admm::default());
+    /// let settings = MpcSettings::<f64>::default().with_solver(Admm::<f64>::default());
     /// assert_eq!(settings.step.solver, Admm::default());
     /// ```
     pub fn with_solver<R>(self, solver: R) -> MpcSettings<T, R> {
