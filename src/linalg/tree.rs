@@ -264,14 +264,13 @@ pub fn half_solve_transposed_vector<T: Real>(tree: Tree<'_>, l: MatRef<'_, T>, x
 
 /// x ← L⁻¹ x for a single right-hand side.
 pub fn half_solve_vector<T: Real>(tree: Tree<'_>, l: MatRef<'_, T>, x: &mut [T]) {
-    // Column by column: runs of a row are too short for vectors.
-    for j in 0..tree.len() {
-        let Some((above, below)) = x.split_at_mut_checked(j + 1) else { return };
-        let minus = above.last().map_or(T::ZERO, |x| -*x);
-        let column = Column::new(l.data(), (j + 1) * l.stride() + j, l.stride());
-        for (x, l) in below.iter_mut().zip(column).take(tree.descendants(j).len()) {
-            *x = minus.mul_add(l, *x);
+    for i in 0..tree.len() {
+        let row = l.row(i);
+        let mut sum = x[i];
+        for run in tree.ancestor_runs(i) {
+            sum -= partial_dot(&row[run.clone()], &x[run]);
         }
+        x[i] = sum;
     }
 }
 
