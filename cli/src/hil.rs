@@ -64,6 +64,7 @@ pub fn run(options: &Options) -> Result<()> {
     eprintln!("building {}", scenario.name());
     let image = Image::build(scenario.name())?;
     let elf = image.elf()?;
+    name_panics(&elf);
     let mut qemu = Qemu::start(&image, SHIFT)?;
     let outcome = execute(options, &scenario, &mut qemu);
     if let Some(path) = &options.log {
@@ -130,6 +131,13 @@ fn judge(options: &Options, image: &Image, elf: &Elf, outcome: &Outcome) -> Resu
     Ok(problems)
 }
 
+/// Says which functions of an image could panic; none should.
+fn name_panics(elf: &Elf) {
+    for (function, count) in &elf.panic_sites {
+        eprintln!("note: {count} panic call sites in {function}");
+    }
+}
+
 /// Compares with the stored figures, or stores them.
 fn compare(options: &Options, image: &Image, figures: &Figures) -> Result<Vec<String>> {
     if options.bless {
@@ -173,6 +181,7 @@ fn run_bench(options: &Options) -> Result<()> {
     eprintln!("building bench");
     let image = Image::build("bench")?;
     let figures = bench::run(&image)?;
+    name_panics(&image.elf()?);
     if options.json {
         println!("{}", serde_json::to_string_pretty(&figures)?);
     } else {

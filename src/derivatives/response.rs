@@ -12,7 +12,7 @@ use super::{Derivatives, motor_terms, system};
 use crate::linalg::{
     MatMut, MatRef, multiply_in_place, padded, solve_lower, subtract_whole_rows, transpose, tree, write_sparse_product,
 };
-use crate::memory::{Values, rest_mut, run, run_mut, within, within_mut};
+use crate::memory::{Values, rest_mut, run, run_mut, within_mut};
 use crate::model::{Model, Transmission};
 use crate::scalar::Real;
 use crate::step::Step;
@@ -69,7 +69,8 @@ fn write_side<T: Real>(model: Model<'_, T>, work: &Step<'_, T>, out: &mut Deriva
 #[inline(always)]
 fn put_column<T: Real>(row: &mut [T], (matrix, stride): (&[T], usize), column: usize) {
     for (x, line) in row.iter_mut().zip(matrix.chunks_exact(stride.max(1))) {
-        *x = line.at(column);
+        let Some(entry) = line.get(column) else { return };
+        *x = *entry;
     }
 }
 
@@ -107,7 +108,11 @@ fn write_controls<T: Real>(model: Model<'_, T>, dt_s: T, work: &Step<'_, T>, out
                 motor_terms::visit_dofs(model, work, first + k, |_, force| *push = dt_s * force);
             }
             for (row, inverse) in rows.zip(inverse.data().chunks_exact(inverse.stride().max(1))) {
-                multiply_entries(within_mut(row, column..column + count), within(inverse, dof..dof + count), push);
+                let (Some(out), Some(entries)) = (row.get_mut(column..column + count), inverse.get(dof..dof + count))
+                else {
+                    return;
+                };
+                multiply_entries(out, entries, push);
             }
         } else {
             rows.for_each(|row| row.set(column, T::ZERO));

@@ -7,7 +7,7 @@ use core::ops::Range;
 
 use super::rows::{Column, WIDE, chunk, chunk_mut, one_pass, row_end, scale, subtract_chunk, subtract_rows};
 use super::{MatMut, MatRef, NotPositiveDefinite, padded, partial_dot};
-use crate::memory::{Values, rest_mut, run, run_mut, split_mut, within, within_mut};
+use crate::memory::{Values, rest_mut, run_mut, split_mut, within, within_mut};
 use crate::scalar::Real;
 
 /// One degree of freedom in the tree.
@@ -288,10 +288,12 @@ pub(crate) fn write_inverse<T: Real>(tree: Tree<'_>, l: MatRef<'_, T>, inverse_p
         // Whole vectors: what they reach beyond the diagonal is written later.
         subtract_ancestors(tree, l, i, (row, above), stride, one_pass(i, cols));
         // Beside its ancestors L is zero.
-        let own = inverse_pivots.at(i) - partial_dot(run(l.row(i), 0, i), run(row, 0, i));
+        let (Some(left), Some(before)) = (l.row(i).get(..i), row.get(..i)) else { return };
+        let own = inverse_pivots.at(i) - partial_dot(left, before);
         row.set(i, own);
         for (above, x) in above.chunks_exact_mut(stride.max(1)).zip(&*row) {
-            above.set(i, *x);
+            let Some(mirrored) = above.get_mut(i) else { return };
+            *mirrored = *x;
         }
     }
 }
