@@ -34,7 +34,7 @@ pub(super) fn solve<T: Real>(
     for (right, row) in step.iter_mut().zip(rows) {
         *right = velocity.get(usize::from(*row)).map_or(T::ZERO, |sigma| -*sigma);
     }
-    for ((k, row), out) in rows.iter().enumerate().take(held).zip(matrix.chunks_mut(stride)) {
+    for ((k, row), out) in rows.iter().enumerate().take(held).zip(matrix.chunks_mut(stride.max(1))) {
         if let Some(pivot) = out.get_mut(k) {
             *pivot += proximal * unit(problem, *row);
         }
@@ -97,7 +97,7 @@ fn list_rows<T: Real>(
 
 /// The upper triangle of G by the rows.
 fn write_matrix<T: Real>(problem: &Problem<'_, T>, rows: &[u16], matrix: &mut [T]) {
-    for ((k, from), out) in rows.iter().enumerate().zip(matrix.chunks_mut(padded(rows.len()))) {
+    for ((k, from), out) in rows.iter().enumerate().zip(matrix.chunks_mut(padded(rows.len()).max(1))) {
         let source = problem.delassus.row(usize::from(*from));
         for (out, column) in out.iter_mut().zip(rows).skip(k) {
             *out = source.get(usize::from(*column)).copied().unwrap_or(T::ZERO);

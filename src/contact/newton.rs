@@ -110,7 +110,7 @@ impl<T: Real> Solver<T> for Newton<T> {
             stopped: false,
         };
         if search.rests_without_impulses() {
-            search.velocity.copy_from_slice(problem.free_velocity);
+            copy(search.velocity, problem.free_velocity);
             search.measure();
             return search.finish(self.tolerance, modes);
         }

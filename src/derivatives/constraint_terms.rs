@@ -117,7 +117,7 @@ fn add_offset<T: Real>(
             continue;
         }
         let Some(changes) = out.row_of(linear, equation) else { continue };
-        let column = jacobian.data().chunks_exact(jacobian.stride()).filter_map(|line| line.get(row));
+        let column = jacobian.data().chunks_exact(jacobian.stride().max(1)).filter_map(|line| line.get(row));
         for (change, j) in run_mut(changes, first, nv).iter_mut().zip(column) {
             *change = slope.mul_add(*j, *change);
         }

@@ -133,7 +133,7 @@ impl<T: Real> Derivatives<'_, T> {
 
     /// Numbers from one row to the next.
     pub(super) fn stride(&self) -> usize {
-        row_stride(self.columns)
+        row_stride(self.columns).max(1)
     }
 
     pub(super) fn nv(&self) -> usize {

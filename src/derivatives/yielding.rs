@@ -144,7 +144,7 @@ fn add_springs<T: Real>(model: Model<'_, T>, work: &Step<'_, T>, out: &mut Deriv
             run_mut(row, nv, padded(nv) - nv).fill(T::ZERO);
         }
         let [x, y, z] = [x, y, z].map(|row| run_mut(row, nv, nv));
-        let lines = jacobian.data().chunks_exact(jacobian.stride());
+        let lines = jacobian.data().chunks_exact(jacobian.stride().max(1));
         let products = a.iter_mut().zip(&mut *b).zip(&mut *c);
         for ((((line, x), y), z), ((a, b), c)) in lines.zip(x).zip(y).zip(z).zip(products) {
             [*x, *y, *z] = triple(line, row);
@@ -164,7 +164,7 @@ fn add_springs<T: Real>(model: Model<'_, T>, work: &Step<'_, T>, out: &mut Deriv
 }
 
 fn add_to_diagonal<T: Real>(matrix: &mut [T], stride: usize, numbers: &[T]) {
-    for (k, (row, x)) in matrix.chunks_exact_mut(stride).zip(numbers).enumerate() {
+    for (k, (row, x)) in matrix.chunks_exact_mut(stride.max(1)).zip(numbers).enumerate() {
         if let Some(entry) = row.get_mut(k) {
             *entry += *x;
         }
@@ -199,7 +199,7 @@ fn factorize_growth<T: Real>(
     let mut halves = MatMut::with_stride(sides, nv, 2 * count, stride);
     let factor = MatRef::with_stride(out.integration, nv, nv, model.dims().stride());
     tree::half_solve_transposed(model.tree, factor, halves.reborrow());
-    for (row, inverse) in halves.data_mut().chunks_exact_mut(stride).zip(&*out.inverse_pivots) {
+    for (row, inverse) in halves.data_mut().chunks_exact_mut(stride.max(1)).zip(&*out.inverse_pivots) {
         run_mut(row, count, count).iter_mut().for_each(|w| *w *= *inverse);
     }
     let [u, w] = [0, count].map(|first| halves.as_ref().columns(first, count));

@@ -19,7 +19,7 @@ pub(crate) fn mirror<T: Real>(mut matrix: MatMut<'_, T>) {
     }
     for i in whole..rows {
         let Some((above, row)) = data.split_at_mut_checked(i * stride) else { return };
-        for (entry, column) in row.iter_mut().zip(above.chunks(stride)) {
+        for (entry, column) in row.iter_mut().zip(above.chunks(stride.max(1))) {
             *entry = column.get(i).copied().unwrap_or(*entry);
         }
     }

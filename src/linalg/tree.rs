@@ -266,11 +266,11 @@ pub fn half_solve_transposed_vector<T: Real>(tree: Tree<'_>, l: MatRef<'_, T>, x
 pub fn half_solve_vector<T: Real>(tree: Tree<'_>, l: MatRef<'_, T>, x: &mut [T]) {
     for i in 0..tree.len() {
         let row = l.row(i);
-        let mut sum = x[i];
+        let mut sum = x.at(i);
         for run in tree.ancestor_runs(i) {
-            sum -= partial_dot(&row[run.clone()], &x[run]);
+            sum -= partial_dot(within(row, run.clone()), within(x, run));
         }
-        x[i] = sum;
+        x.set(i, sum);
     }
 }
 

@@ -71,6 +71,11 @@ impl<T: Real> Backward<'_, T> {
         self.pulled.len()
     }
 
+    /// Of the square blocks.
+    fn stride(&self) -> usize {
+        padded(self.nv()).max(1)
+    }
+
     /// Starts from the cost at the end.
     pub fn start(&mut self, end: &Quadratic<'_, T>) {
         copy(self.gradient, run(end.gradient, 0, self.gradient.len()));
@@ -79,7 +84,7 @@ impl<T: Real> Backward<'_, T> {
 
     /// V_xx, from its upper triangle. O(nv²).
     fn take_hessian(&mut self, upper: MatRef<'_, T>) {
-        let (nv, stride) = (self.nv(), padded(self.nv()));
+        let (nv, stride) = (self.nv(), self.stride());
         let blocks = self.qq.chunks_exact_mut(stride).zip(self.qv.chunks_exact_mut(stride));
         for (i, ((qq, qv), vv)) in blocks.zip(self.vv.chunks_exact_mut(stride)).enumerate() {
             copy_row(qq, upper.row(i), nv);
@@ -93,7 +98,7 @@ impl<T: Real> Backward<'_, T> {
 
     /// Moves V to where the gap leads; the change of cost that this brings. O(nv²).
     pub fn cross_gap(&mut self, gap: &[T]) -> T {
-        let (nv, stride, half) = (self.nv(), padded(self.nv()), T::from_f64(0.5));
+        let (nv, stride, half) = (self.nv(), self.stride(), T::from_f64(0.5));
         if gap.iter().all(|x| *x == T::ZERO) {
             return T::ZERO;
         }
@@ -141,7 +146,7 @@ impl<T: Real> Backward<'_, T> {
 
     /// `weight` and `coupling`, from V: all joints as if they had one axis, then those that have more. O(nv²).
     fn project(&mut self, model: Model<'_, T>, dt_s: T) {
-        let (nv, stride) = (self.nv(), padded(self.nv()));
+        let (nv, stride) = (self.nv(), self.stride());
         let out = self.coupling.iter_mut().zip(self.weight.iter_mut());
         let from = self.qq.iter().zip(&*self.qv).zip(self.vq.iter().zip(&*self.vv));
         for ((p, w), ((qq, qv), (vq, vv))) in out.zip(from) {
@@ -157,7 +162,8 @@ impl<T: Real> Backward<'_, T> {
             let columns = body.v_range();
             for i in 0..columns.start {
                 for j in columns.clone() {
-                    self.weight[i * stride + j] = self.weight[j * stride + i];
+                    let below = self.weight.at(j * stride + i);
+                    self.weight.set(i * stride + j, below);
                 }
             }
         }
@@ -166,7 +172,7 @@ impl<T: Real> Backward<'_, T> {
 
     /// The rows of W and P of a joint of several axes, P's without E.
     fn project_joint(&mut self, model: Model<'_, T>, body: &Body<T>, dt_s: T) {
-        let (nv, stride, n) = (self.nv(), padded(self.nv()), body.joint.nv());
+        let (nv, stride, n) = (self.nv(), self.stride(), body.joint.nv());
         let (first, count) = (usize::from(body.first_v) * stride, n * stride);
         let (p, w) = (run_mut(self.coupling, first, count), run_mut(self.weight, first, count));
         let to = MatRef::with_stride(block(self.to, body), n, n, MOST_AXES);
@@ -218,10 +224,12 @@ impl<T: Real> Backward<'_, T> {
 
     /// l ← Q: xx and uu in place, on and above their diagonals, ux into `crossed`.
     fn add_value(&mut self, model: Model<'_, T>, f: MatRef<'_, T>, quadratic: &mut Quadratic<'_, T>) {
-        let (nv, stride, n) = (self.nv(), padded(self.nv()), self.gradient.len());
+        let (nv, stride, n) = (self.nv(), self.stride(), self.gradient.len());
         let (columns, nu) = (f.cols(), f.cols().saturating_sub(n));
         let square = |m| MatRef::with_stride(m, nv, nv, stride);
-        for (row, coupling) in self.product.chunks_exact_mut(padded(columns)).zip(self.coupling.chunks_exact(stride)) {
+        for (row, coupling) in
+            self.product.chunks_exact_mut(padded(columns).max(1)).zip(self.coupling.chunks_exact(stride))
+        {
             let (by_q, rest) = split_mut(row, nv);
             copy(by_q, run(coupling, 0, nv));
             rest.fill(T::ZERO);
@@ -242,7 +250,7 @@ impl<T: Real> Backward<'_, T> {
 
     /// Q_qq ← Q_qq + F_qᵀ P + Eᵀ V_qq E, on and above the diagonal.
     fn add_configuration(&mut self, model: Model<'_, T>, by_q: MatRef<'_, T>, mut hessian: MatMut<'_, T>) {
-        let (nv, stride) = (self.nv(), padded(self.nv()));
+        let (nv, stride) = (self.nv(), self.stride());
         let wide = hessian.stride();
         // Beyond its nv columns P is zero, so nothing is added to what stands right of Q_qq.
         let out = MatMut::with_stride(hessian.data_mut(), nv, nv, wide);
@@ -410,6 +418,7 @@ fn block_mut<'b, T: Real>(rows: &'b mut [T], body: &Body<T>) -> &'b mut [T] {
 /// X ← X B in the columns of a joint, with its block B of E or T.
 #[inline(always)]
 fn times_block<T: Real>(x: &mut [T], stride: usize, body: &Body<T>, rows: &[T]) {
+    let stride = stride.max(1);
     match body.joint.nv() {
         MOST_AXES => x.chunks_exact_mut(stride).for_each(|x| times_sized_block::<T, MOST_AXES>(x, body, rows)),
         _ => x.chunks_exact_mut(stride).for_each(|x| times_sized_block::<T, 3>(x, body, rows)),

@@ -166,11 +166,14 @@ impl<T: Real> JointAdvance<T> {
         let (right, swing) = (right_jacobian_rotation(&phi) * dt_s, skew(&motion.linear));
         let block = |linear: &Matrix3<T>, angular: &Matrix3<T>| {
             let coupling = compose(&swing, angular) * -dt_s;
-            let entry = |row: usize, column: usize| match (row < 3, column < 3) {
-                (true, true) => linear[(row, column)],
-                (true, false) => coupling[(row, column - 3)],
-                (false, true) => T::ZERO,
-                (false, false) => angular[(row - 3, column - 3)],
+            let entry = |row: usize, column: usize| {
+                let block = match (row < 3, column < 3) {
+                    (true, true) => linear,
+                    (true, false) => &coupling,
+                    (false, true) => return T::ZERO,
+                    (false, false) => angular,
+                };
+                block.get((row % 3, column % 3)).copied().unwrap_or(T::ZERO)
             };
             let mut block = [[T::ZERO; MOST_AXES]; MOST_AXES];
             for (i, row) in block.iter_mut().take(flyer.dofs()).enumerate() {

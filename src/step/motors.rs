@@ -1,7 +1,7 @@
 //! Motors, springs and dampers: controls to forces.
 
 use super::{Step, StepInput};
-use crate::memory::{Values, copy};
+use crate::memory::{Values, copy, within, within_mut};
 use crate::model::{Actuator, DofParameters, Joint, Model, Transmission, configuration};
 use crate::scalar::Real;
 use crate::spatial::Force;
@@ -64,8 +64,8 @@ fn measure_displacements<T: Real>(model: Model<'_, T>, work: &mut Step<'_, T>) {
             }
             continue;
         }
-        let sprung = model.dofs[body.v_range()].iter().any(|dof| dof.stiffness != T::ZERO);
-        let (q, out) = (&work.q[body.q_range()], &mut work.displacement[body.v_range()]);
+        let sprung = within(model.dofs, body.v_range()).iter().any(|dof| dof.stiffness != T::ZERO);
+        let (q, out) = (within(work.q, body.q_range()), within_mut(work.displacement, body.v_range()));
         match body.joint {
             Joint::Spherical | Joint::FreeFlyer | Joint::Planar if !sprung => out.fill(T::ZERO),
             ref joint => configuration::displacement(joint, q, out),
