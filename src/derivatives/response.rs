@@ -12,6 +12,7 @@ use super::{Derivatives, motor_terms, system};
 use crate::linalg::{
     MatMut, MatRef, multiply_in_place, padded, solve_lower, subtract_whole_rows, transpose, tree, write_sparse_product,
 };
+use crate::memory::{run, run_mut};
 use crate::model::{Model, Transmission};
 use crate::scalar::Real;
 use crate::step::Step;
@@ -45,14 +46,16 @@ fn write_side<T: Real>(model: Model<'_, T>, work: &Step<'_, T>, out: &mut Deriva
     let inverse = MatRef::with_stride(out.integration, nv, nv, model.dims().stride());
     let left = MatMut::with_stride(out.left, rank, nv, padded(nv));
     // Where nothing bounces the columns of v are still to be written, and J can stand there at once.
-    let (place, from) = if out.bounces { (&mut *out.right, padded(nv)) } else { (&mut out.rows[nv..], stride) };
-    for (row, column) in place.chunks_mut(from).zip(&out.order[..rank]) {
-        put_column(&mut row[..nv], (jacobian.data(), jacobian.stride()), usize::from(*column));
+    let rows = &mut *out.rows;
+    let (place, from) =
+        if out.bounces { (&mut *out.right, padded(nv)) } else { (rows.get_mut(nv..).unwrap_or_default(), stride) };
+    for (row, column) in place.chunks_mut(from).zip(run(out.order, 0, rank)) {
+        put_column(run_mut(row, 0, nv), (jacobian.data(), jacobian.stride()), usize::from(*column));
     }
     write_sparse_product(left, MatRef::with_stride(place, rank, nv, from), inverse);
     if out.bounces {
         for (row, plain) in out.rows.chunks_exact_mut(stride).zip(out.right.chunks_exact(padded(nv))).take(rank) {
-            row[nv..2 * nv].iter_mut().zip(plain).for_each(|(x, plain)| *x += *plain);
+            run_mut(row, nv, nv).iter_mut().zip(plain).for_each(|(x, plain)| *x += *plain);
         }
     }
     let factor = system::factor(work, out);
@@ -66,7 +69,7 @@ fn write_side<T: Real>(model: Model<'_, T>, work: &Step<'_, T>, out: &mut Deriva
 #[inline(always)]
 fn put_column<T: Real>(row: &mut [T], (matrix, stride): (&[T], usize), column: usize) {
     for (x, line) in row.iter_mut().zip(matrix.chunks_exact(stride)) {
-        *x = line[column];
+        *x = line.get(column).copied().unwrap_or(T::ZERO);
     }
 }
 
@@ -99,18 +102,20 @@ fn write_controls<T: Real>(model: Model<'_, T>, dt_s: T, work: &Step<'_, T>, out
         // Motors of joints that follow each other, as most do, all at once.
         let (dof, count) = joints_in_a_row(model, first);
         if count > 0 {
-            let push = &mut out.push[..count];
+            let push = run_mut(out.push, 0, count);
             for (k, push) in push.iter_mut().enumerate() {
                 motor_terms::visit_dofs(model, work, first + k, |_, force| *push = dt_s * force);
             }
             for (row, inverse) in rows.zip(inverse.data().chunks_exact(inverse.stride())) {
-                multiply_entries(&mut row[column..column + count], &inverse[dof..dof + count], push);
+                multiply_entries(run_mut(row, column, count), run(inverse, dof, count), push);
             }
         } else {
-            rows.for_each(|row| row[column] = T::ZERO);
+            rows.filter_map(|row| row.get_mut(column)).for_each(|x| *x = T::ZERO);
             motor_terms::visit_dofs(model, work, first, |dof, force| {
-                for (i, row) in out.velocity.chunks_exact_mut(stride).enumerate() {
-                    row[column] += dt_s * force * inverse[(i, dof)];
+                let lines = inverse.data().chunks_exact(inverse.stride());
+                let entries = out.velocity.chunks_exact_mut(stride).filter_map(|row| row.get_mut(column));
+                for (x, line) in entries.zip(lines) {
+                    *x += dt_s * force * line.get(dof).copied().unwrap_or(T::ZERO);
                 }
             });
         }
@@ -122,7 +127,7 @@ fn write_controls<T: Real>(model: Model<'_, T>, dt_s: T, work: &Step<'_, T>, out
 /// each other; none if it pulls at a frame.
 fn joints_in_a_row<T: Real>(model: Model<'_, T>, first: usize) -> (usize, usize) {
     let mut found = (0, 0);
-    for motor in &model.actuators[first..] {
+    for motor in model.actuators.iter().skip(first) {
         let Transmission::Joint { dof, .. } = motor.transmission else { break };
         let dof = usize::from(dof);
         if found.1 == 0 {

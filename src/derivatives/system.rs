@@ -12,6 +12,7 @@ use crate::linalg::{
     MatMut, MatRef, add_rows_a_b, lu, padded, partial_dot, pivoted_cholesky, solve_lower, solve_unit_lower,
     solve_upper, subtract_rows_at_b,
 };
+use crate::memory::{copy, run, run_mut};
 use crate::model::Model;
 use crate::scalar::Real;
 use crate::step::{Gradient, Step, StepSettings};
@@ -66,20 +67,27 @@ fn factorize_symmetric<T: Real>(work: &mut Step<'_, T>, out: &mut Derivatives<'_
     for (linear, constraint) in out.linear.iter_mut().zip(problem.constraints) {
         (linear.first, linear.stiffness) = (constraint.first_row, T::ONE);
         if linear.unknowns(&constraint.law) > 0 {
-            for row in constraint.rows() {
-                out.order[count] = row as u16;
+            for (place, row) in out.order.iter_mut().skip(count).zip(constraint.rows()) {
+                *place = row as u16;
                 count += 1;
             }
         }
     }
     out.unknowns = count;
     let matrix = reduced::system(work.scratch.matrix, count);
-    let order = &mut out.order[..count];
+    let order = run_mut(out.order, 0, count);
     let (rank, pivot) = pivoted_cholesky(problem.delassus, order, matrix, independence(), out.pivots);
     (out.rank, quality.pivot_ratio) = (rank, pivot);
-    out.place[..problem.rows()].fill(REDUNDANT);
-    for (k, row) in out.order[..rank].iter().enumerate() {
-        out.place[usize::from(*row)] = k as u16;
+    run_mut(out.place, 0, problem.rows()).fill(REDUNDANT);
+    write_places(out);
+}
+
+/// Where each equation stands in the order of the pivots.
+fn write_places<T: Real>(out: &mut Derivatives<'_, T>) {
+    for (k, row) in run(out.order, 0, out.rank).iter().enumerate() {
+        if let Some(place) = out.place.get_mut(usize::from(*row)) {
+            *place = k as u16;
+        }
     }
 }
 
@@ -87,13 +95,13 @@ fn factorize_symmetric<T: Real>(work: &mut Step<'_, T>, out: &mut Derivatives<'_
 fn factorize_general<T: Real>(work: &mut Step<'_, T>, out: &mut Derivatives<'_, T>, quality: &mut Quality<T>) {
     let problem = work.assembly.problem();
     let count = problem.constraints.len();
-    let unknowns = number_unknowns(problem.constraints, &mut out.linear[..count]);
+    let unknowns = number_unknowns(problem.constraints, run_mut(out.linear, 0, count));
     (out.unknowns, out.rank) = (unknowns, unknowns);
     if unknowns == 0 {
         return;
     }
     let mut matrix = reduced::system(work.scratch.matrix, unknowns);
-    reduced::write_system(&problem, &out.linear[..count], unknowns, matrix.data_mut(), work.scratch.row);
+    reduced::write_system(&problem, run(out.linear, 0, count), unknowns, matrix.data_mut(), work.scratch.row);
     kinds::soften(&problem, out, matrix.reborrow());
     reduced::regularize(matrix.reborrow(), proximal());
     match lu(matrix, work.scratch.exchanges) {
@@ -101,19 +109,20 @@ fn factorize_general<T: Real>(work: &mut Step<'_, T>, out: &mut Derivatives<'_, 
         Err(_) => {
             quality.singular = true;
             out.rank = 0;
-            out.place[..unknowns].fill(REDUNDANT);
+            run_mut(out.place, 0, unknowns).fill(REDUNDANT);
             return;
         }
     }
-    for (k, place) in out.order[..unknowns].iter_mut().enumerate() {
+    let order = run_mut(out.order, 0, unknowns);
+    for (k, place) in order.iter_mut().enumerate() {
         *place = k as u16;
     }
-    for k in 0..unknowns {
-        out.order.swap(k, usize::from(work.scratch.exchanges[k]));
+    for (k, other) in work.scratch.exchanges.iter().enumerate().take(unknowns) {
+        if usize::from(*other) < order.len() {
+            order.swap(k, usize::from(*other));
+        }
     }
-    for (k, equation) in out.order[..unknowns].iter().enumerate() {
-        out.place[usize::from(*equation)] = k as u16;
-    }
+    write_places(out);
 }
 
 /// E and F.
@@ -124,7 +133,7 @@ pub(super) fn write_sides<T: Real>(work: &Step<'_, T>, out: &mut Derivatives<'_,
     }
     if out.symmetric {
         let left = MatMut::with_stride(out.left, rank, nv, padded(nv));
-        gather_symmetric(work, &out.order[..rank], left);
+        gather_symmetric(work, run(out.order, 0, rank), left);
     } else {
         gather_general(work, out);
     }
@@ -140,12 +149,11 @@ pub(super) fn write_sides<T: Real>(work: &Step<'_, T>, out: &mut Derivatives<'_,
 
 /// Wᵀ in the order of the pivots. O(nv · rank).
 fn gather_symmetric<T: Real>(work: &Step<'_, T>, order: &[u16], mut out: MatMut<'_, T>) {
-    let (half, stride) = (work.assembly.half_solved(), out.stride());
-    let out = out.data_mut();
-    for dof in 0..half.rows() {
-        let row = half.row(dof);
-        for (k, column) in order.iter().enumerate() {
-            out[k * stride + dof] = row[usize::from(*column)];
+    let (half, stride, nv) = (work.assembly.half_solved(), out.stride(), out.cols());
+    for (line, column) in out.data_mut().chunks_mut(stride).zip(order) {
+        let entries = half.data().chunks_exact(half.stride()).filter_map(|row| row.get(usize::from(*column)));
+        for (x, w) in run_mut(line, 0, nv).iter_mut().zip(entries) {
+            *x = *w;
         }
     }
 }
@@ -226,12 +234,13 @@ pub(super) fn find_impulses<T: Real>(work: &Step<'_, T>, out: &mut Derivatives<'
 /// E = L_A⁻¹ Wᵀ and L_A⁻¹ R in one go: R has no columns of v, so Wᵀ can stand there meanwhile.
 fn write_side_and_solve<T: Real>(work: &Step<'_, T>, out: &mut Derivatives<'_, T>) {
     let (nv, rank, stride) = (out.nv(), out.rank, out.stride());
-    let by_velocity = MatMut::with_stride(&mut out.rows[nv..], rank, nv, stride);
-    gather_symmetric(work, &out.order[..rank], by_velocity);
+    let by_velocity = MatMut::with_stride(out.rows.get_mut(nv..).unwrap_or_default(), rank, nv, stride);
+    gather_symmetric(work, run(out.order, 0, rank), by_velocity);
     solve_lower(factor(work, out), MatMut::with_stride(out.rows, rank, 2 * nv, stride));
     for (row, left) in out.rows.chunks_mut(stride).zip(out.left.chunks_mut(padded(nv))).take(rank) {
-        left[..nv].copy_from_slice(&row[nv..2 * nv]);
-        row[nv..2 * nv].fill(T::ZERO);
+        let by_velocity = run_mut(row, nv, nv);
+        copy(run_mut(left, 0, nv), by_velocity);
+        by_velocity.fill(T::ZERO);
     }
 }
 

@@ -7,6 +7,7 @@ use core::ops::Range;
 
 use super::rows::{Column, WIDE, chunk, chunk_mut, one_pass, row_end, scale, subtract_chunk, subtract_rows};
 use super::{MatMut, MatRef, NotPositiveDefinite, padded, partial_dot};
+use crate::memory::{run, run_mut};
 use crate::scalar::Real;
 
 /// One degree of freedom in the tree.
@@ -75,7 +76,7 @@ impl<'m> Tree<'m> {
     /// Everything that `dof` carries, without itself.
     #[inline(always)]
     pub fn descendants(&self, dof: usize) -> Range<usize> {
-        dof + 1..usize::from(self.0[dof].subtree_end)
+        dof + 1..self.0.get(dof).map_or(0, |link| usize::from(link.subtree_end))
     }
 }
 
@@ -276,17 +277,22 @@ pub fn half_solve_vector<T: Real>(tree: Tree<'_>, l: MatRef<'_, T>, x: &mut [T])
 pub(crate) fn write_inverse<T: Real>(tree: Tree<'_>, l: MatRef<'_, T>, inverse_pivots: &[T], mut x: MatMut<'_, T>) {
     let (stride, cols) = (x.stride(), x.full_cols());
     let data = x.data_mut();
-    for i in 0..tree.len() {
-        let (above, row) = data.split_at_mut(i * stride);
-        for x in &mut row[..cols] {
+    for (i, inverse) in inverse_pivots.iter().enumerate().take(tree.len()) {
+        let Some((above, row)) = data.split_at_mut_checked(i * stride) else { return };
+        for x in run_mut(row, 0, cols) {
             *x = T::ZERO;
         }
         // Whole vectors: what they reach beyond the diagonal is written later.
         subtract_ancestors(tree, l, i, (row, above), stride, one_pass(i, cols));
         // Beside its ancestors L is zero.
-        row[i] = inverse_pivots[i] - partial_dot(&l.row(i)[..i], &row[..i]);
+        let own = *inverse - partial_dot(run(l.row(i), 0, i), run(row, 0, i));
+        if let Some(x) = row.get_mut(i) {
+            *x = own;
+        }
         for (above, x) in above.chunks_exact_mut(stride).zip(&*row) {
-            above[i] = *x;
+            if let Some(mirrored) = above.get_mut(i) {
+                *mirrored = *x;
+            }
         }
     }
 }
@@ -295,7 +301,7 @@ pub(crate) fn write_inverse<T: Real>(tree: Tree<'_>, l: MatRef<'_, T>, inverse_p
 pub fn scale_rows<T: Real>(mut x: MatMut<'_, T>, factor: impl Fn(usize) -> T) {
     let (rows, cols, stride) = (x.rows(), x.full_cols(), x.stride());
     for i in 0..rows {
-        scale(&mut x.data_mut()[i * stride..][..cols], factor(i));
+        scale(run_mut(x.data_mut(), i * stride, cols), factor(i));
     }
 }
 
@@ -304,7 +310,8 @@ pub fn half_solve_transposed<T: Real>(tree: Tree<'_>, l: MatRef<'_, T>, mut x: M
     let (stride, cols) = (x.stride(), x.full_cols());
     let (n, x) = (tree.len(), x.data_mut());
     for j in (0..n).rev() {
-        let (row, below) = x[j * stride..].split_at_mut(row_end(j, n, stride, cols));
+        let rows = x.get_mut(j * stride..).unwrap_or_default();
+        let Some((row, below)) = rows.split_at_mut_checked(row_end(j, n, stride, cols)) else { return };
         let carried = tree.descendants(j);
         let coefficients = Column::new(l.data(), carried.start * l.stride() + j, l.stride()).take(carried.len());
         subtract_rows(row, below, stride, 0..cols, coefficients);
@@ -371,7 +378,7 @@ pub fn half_solve<T: Real>(tree: Tree<'_>, l: MatRef<'_, T>, mut x: MatMut<'_, T
     let (stride, cols) = (x.stride(), x.full_cols());
     let x = x.data_mut();
     for i in 0..tree.len() {
-        let (above, row) = x.split_at_mut(i * stride);
+        let Some((above, row)) = x.split_at_mut_checked(i * stride) else { return };
         subtract_ancestors(tree, l, i, (row, above), stride, cols);
     }
 }
@@ -432,9 +439,12 @@ pub(crate) fn unit_lower_dot<T: Real>(tree: Tree<'_>, l: MatRef<'_, T>, dof: usi
 /// y ← y + factor · row `dof` of L.
 #[inline(always)]
 pub(crate) fn add_unit_lower_row<T: Real>(tree: Tree<'_>, l: MatRef<'_, T>, dof: usize, factor: T, y: &mut [T]) {
-    y[dof] += factor;
-    for run in tree.ancestor_runs(dof) {
-        for (y, l) in y[run.clone()].iter_mut().zip(&l.row(dof)[run]) {
+    if let Some(y) = y.get_mut(dof) {
+        *y += factor;
+    }
+    for dofs in tree.ancestor_runs(dof) {
+        let (y, l) = (run_mut(y, dofs.start, dofs.len()), run(l.row(dof), dofs.start, dofs.len()));
+        for (y, l) in y.iter_mut().zip(l) {
             *y = factor.mul_add(*l, *y);
         }
     }
