@@ -155,7 +155,9 @@ impl<T: Real<Plain = T>> Turning<T> {
         let (wide, stride, axes) = (out.stride(), padded(model.nv()), &*work.dynamics.kinematics.axis);
         let Some(last) = model.body(self.body).and_then(|body| body.v_range().last()) else { return };
         let turned = self.rows(-T::ONE / dt_s);
-        if !cfg!(target_arch = "arm") {
+        // Whole rows pay where vectors are wide and rows are long.
+        let whole = !cfg!(target_arch = "arm") && model.nv() >= LONG;
+        if whole {
             write_chain(model.tree, last, axes, (out.axes, stride));
         }
         for row in model.tree.runs(last).flatten() {
@@ -166,7 +168,7 @@ impl<T: Real<Plain = T>> Turning<T> {
                 left = core::array::from_fn(|k| x.mul_add(row[k], left[k]));
             }
             let (line, left) = (run_mut(out.velocity, row * wide, wide), first::<T, 6>(&left));
-            if !cfg!(target_arch = "arm") {
+            if whole {
                 add_few_rows(run_mut(line, 0, stride), &left, (out.axes, stride));
                 continue;
             }
@@ -199,6 +201,9 @@ fn write_chain<T: Real>(tree: Tree<'_>, last: usize, axes: &[Motion<T>], (out, s
         }
     }
 }
+
+/// Degrees of freedom of a long row.
+const LONG: usize = 12;
 
 /// Six numbers, in whole vectors where those are wide.
 const LANES: usize = if cfg!(target_arch = "arm") { 6 } else { 8 };

@@ -130,7 +130,7 @@ fn write_controls<T: Real>(model: Model<'_, T>, dt_s: T, work: &Step<'_, T>, out
 /// each other; none if it pulls at a frame.
 fn joints_in_a_row<T: Real>(model: Model<'_, T>, first: usize) -> (usize, usize) {
     let mut found = (0, 0);
-    for motor in &model.actuators[first..] {
+    for motor in model.actuators.iter().skip(first) {
         let Transmission::Joint { dof, .. } = motor.transmission else { break };
         let dof = usize::from(dof);
         if found.1 == 0 {
