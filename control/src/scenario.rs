@@ -51,7 +51,7 @@ pub const HOPPER_HOP: Scenario = Scenario {
     task: saltus_scenarios::Scenario::HopperHop,
     robot: robots::hopper,
     solve_ticks: 10,
-    trials: 1,
+    trials: 2,
     start: Start::Rollout,
     contact_tolerance: 1e-2,
     ..CARTPOLE_SWINGUP
