@@ -20,6 +20,9 @@ pub const TOLERANCE: f64 = 1e-6;
 /// which are of the size of 1/Δt and one, and by controls.
 const STATE_FLOOR: f64 = 0.1;
 const FLOOR: f64 = 1e-3;
+/// Difference between slopes over h and over 2h, over the largest entry of a block, from which on they cannot be held to
+/// the tolerance: the slope that is extrapolated from the two is rounded by more than they differ.
+const MOST_DOUBT: f64 = 0.5 * TOLERANCE;
 /// First step of a difference along q and v.
 const STEP: f64 = 1e-5;
 /// First step along a control, over that along a velocity: a control of 1/Δt changes a velocity by about one.
@@ -211,6 +214,8 @@ pub struct Checker<'m, 'a> {
 struct Column {
     /// Of v⁺, then of q⁺.
     slope: Vec<f64>,
+    /// Of each of them: between slopes over h and over 2h.
+    doubt: Vec<f64>,
     /// No slope, or one that may be that of another mode.
     kink: bool,
     /// The slopes over two steps agree, and those to the two sides.
@@ -220,6 +225,7 @@ struct Column {
 /// The stencil of a step length.
 struct Stencil {
     slope: Vec<f64>,
+    doubt: Vec<f64>,
     /// Between slopes over h and over 2h, relative.
     disagreement: f64,
     /// Between slopes to the two sides, relative.
@@ -340,7 +346,7 @@ impl<'m, 'a> Checker<'m, 'a> {
         }
         let best = best.expect("there is one level at least");
         let smooth = !kink && best.disagreement <= ROUGH;
-        Ok(Column { kink: !smooth || best.modes_change, smooth, slope: best.slope })
+        Ok(Column { kink: !smooth || best.modes_change, smooth, slope: best.slope, doubt: best.doubt })
     }
 
     fn stencil(
@@ -361,16 +367,17 @@ impl<'m, 'a> Checker<'m, 'a> {
             Ok(change)
         };
         let [ahead, behind, far_ahead, far_behind] = [at(1.0)?, at(-1.0)?, at(2.0)?, at(-2.0)?];
-        let mut slope = Vec::with_capacity(ahead.len());
+        let (mut slope, mut doubt) = (Vec::with_capacity(ahead.len()), Vec::with_capacity(ahead.len()));
         let (mut disagreement, mut sides) = (0.0_f64, 0.0_f64);
         for k in 0..ahead.len() {
             let (near, far) = ((ahead[k] - behind[k]) / (2.0 * h), (far_ahead[k] - far_behind[k]) / (4.0 * h));
             slope.push((4.0 * near - far) / 3.0);
+            doubt.push((near - far).abs());
             disagreement = disagreement.max((near - far).abs());
             sides = sides.max((ahead[k] + behind[k]).abs() / h);
         }
         let scale = slope.iter().fold(FLOOR, |largest, x| largest.max(x.abs()));
-        Ok(Stencil { slope, disagreement: disagreement / scale, sides: sides / scale, modes_change })
+        Ok(Stencil { slope, doubt, disagreement: disagreement / scale, sides: sides / scale, modes_change })
     }
 
     /// The step with one number varied.
@@ -426,7 +433,7 @@ const NO_ROOM_M: f64 = 1e-7;
 
 fn assess(nv: usize, exact: &[f64], columns: &[Column], step: Assessed) -> Comparison {
     let count = columns.len();
-    let (mut errors, mut boundary) = ([0.0_f64; 6], true);
+    let (mut errors, mut boundary, mut doubted) = ([0.0_f64; 6], true, false);
     let worst = Entry { block: Block::ALL[0], row: 0, column: 0, exact: 0.0, difference: 0.0 };
     let (mut worst, mut largest) = (worst, -1.0);
     for (index, block) in Block::ALL.into_iter().enumerate() {
@@ -439,6 +446,9 @@ fn assess(nv: usize, exact: &[f64], columns: &[Column], step: Assessed) -> Compa
         let slopes = |column: usize| &columns[column].slope[first_row..][..nv];
         let floor = if block.by == Input::Control { FLOOR } else { STATE_FLOOR };
         let scale = range.clone().flat_map(slopes).fold(floor, |largest, x| largest.max(x.abs()));
+        // Differences must agree with themselves to tell whether others do.
+        let doubts = range.clone().flat_map(|column| &columns[column].doubt[first_row..][..nv]);
+        doubted |= doubts.into_iter().any(|doubt| *doubt > MOST_DOUBT * scale);
         let mut at_kink = false;
         for column in range.clone() {
             for (row, &difference) in slopes(column).iter().enumerate() {
@@ -458,10 +468,11 @@ fn assess(nv: usize, exact: &[f64], columns: &[Column], step: Assessed) -> Compa
     }
     let Assessed { modes, residual, quality, unique } = step;
     // The derivative says itself when it is that of one side, or when there is no room for a difference.
-    let on_edge = quality.mode_margin.abs() <= ON_MODE_BOUNDARY || quality.gap_margin <= NO_ROOM_M;
+    let no_room = quality.gap_margin <= NO_ROOM_M || doubted;
+    let on_edge = quality.mode_margin.abs() <= ON_MODE_BOUNDARY || no_room;
     let boundary = largest > TOLERANCE && (boundary || on_edge || !unique || residual > UNSOLVED);
     let smooth = columns.iter().all(|column| column.smooth) && unique && residual <= UNSOLVED;
-    let smooth = smooth && quality.gap_margin > NO_ROOM_M;
+    let smooth = smooth && !no_room;
     Comparison { modes, errors, worst, boundary, residual, smooth, quality }
 }
 
