@@ -468,11 +468,12 @@ fn assess(nv: usize, exact: &[f64], columns: &[Column], step: Assessed) -> Compa
     }
     let Assessed { modes, residual, quality, unique } = step;
     // The derivative says itself when it is that of one side, or when there is no room for a difference.
-    let no_room = quality.gap_margin <= NO_ROOM_M || doubted;
+    let no_room = quality.gap_margin <= NO_ROOM_M;
     let on_edge = quality.mode_margin.abs() <= ON_MODE_BOUNDARY || no_room;
     let boundary = largest > TOLERANCE && (boundary || on_edge || !unique || residual > UNSOLVED);
     let smooth = columns.iter().all(|column| column.smooth) && unique && residual <= UNSOLVED;
-    let smooth = smooth && !no_room;
+    // Doubt takes a state out of the count, but excuses no error.
+    let smooth = smooth && !no_room && !doubted;
     Comparison { modes, errors, worst, boundary, residual, smooth, quality }
 }
 
