@@ -66,7 +66,10 @@ pub(super) fn write<T: Real<Plain = T>, S>(
                 if let Some(other) = turning.take_if(|turning| !turning.is_of(body)).filter(|_| !out.held) {
                     other.finish(model, settings.dt_s, work, out);
                 }
-                let turning = turning.get_or_insert_with(|| Turning::new(body));
+                if turning.is_none() {
+                    turning = Turning::new(model, body, work, out);
+                }
+                let Some(turning) = &mut turning else { continue };
                 turning.add(model, work, (constraint, linear, contact, sign), &motion, out);
             }
             Source::Closure { index, row: 0 } => {

@@ -18,7 +18,7 @@ use crate::contact::reduced::Linear;
 use crate::contact::{Constraint, Source, tangents};
 use crate::linalg::tree::Tree;
 use crate::linalg::{add_few_rows, padded};
-use crate::memory::{Values, copy, first, run_mut, within};
+use crate::memory::{Values, copy, first, rest_mut, run_mut, within};
 use crate::model::{BodyId, Model};
 use crate::scalar::Real;
 use crate::spatial::vector::{cross, dot, scale_add};
@@ -67,13 +67,19 @@ pub(super) fn add_wrenches<T: Real>(model: Model<'_, T>, dt_s: T, work: &Step<'_
 /// T of a body, column by column, while its contacts are gone through.
 pub(super) struct Turning<T> {
     body: BodyId,
+    /// The last degree of freedom that moves it.
+    last: usize,
     columns: [Force<T>; 6],
 }
 
 impl<T: Real> Turning<T> {
-    /// Of a body that nothing touches yet.
-    pub fn new(body: BodyId) -> Self {
-        Self { body, columns: [Force::ZERO; 6] }
+    /// Of a body that nothing touches yet; the axes and drifts of its chain go to `out.axes`. None if nothing moves it.
+    pub fn new(model: Model<'_, T>, body: BodyId, work: &Step<'_, T>, out: &mut Derivatives<'_, T>) -> Option<Self> {
+        let last = model.body(body)?.v_range().last()?;
+        let (axes, drifts) = out.axes.split_at_mut_checked(6 * padded(model.nv()))?;
+        write_chain(model.tree, last, work.dynamics.kinematics.axis, axes);
+        write_chain(model.tree, last, out.drift_after, drifts);
+        Some(Self { body, last, columns: [Force::ZERO; 6] })
     }
 
     /// Whether it is that of `body`.
@@ -99,10 +105,12 @@ impl<T: Real<Plain = T>> Turning<T> {
         for (column, change) in self.columns.iter_mut().zip(deviations.turned(&wrench)) {
             *column += change * sign;
         }
+        let n = linear.unknowns(&constraint.law);
+        if (0..n).all(|k| out.row_start(linear, k).is_none()) {
+            return;
+        }
         let slopes = point.slopes(&deviations, &out.velocity_after.at(self.body.index()));
-        let drift = core::mem::take(&mut out.drift_after);
-        self.add_rows(model, work, (constraint, linear), (&slopes, drift), out);
-        out.drift_after = drift;
+        self.add_rows(model, (constraint, linear), &slopes, out);
         let restitution = work.assembly.offset_slopes()[1].at(constraint.rows().end - 1);
         if restitution > T::ZERO {
             // What bounces has a share of the normal velocity before the step.
@@ -110,42 +118,36 @@ impl<T: Real<Plain = T>> Turning<T> {
             for slope in &mut slopes {
                 *slope = [T::ZERO, T::ZERO, slope[2] * restitution, T::ZERO];
             }
-            self.add_rows(model, work, (constraint, linear), (&slopes, kinematics.axis_drift), out);
+            let drifts = 6 * padded(model.nv());
+            write_chain(model.tree, self.last, kinematics.axis_drift, rest_mut(out.axes, drifts));
+            self.add_rows(model, (constraint, linear), &slopes, out);
+            write_chain(model.tree, self.last, out.drift_after, rest_mut(out.axes, drifts));
         }
     }
 
-    /// ∂σ/∂q along the chain: N and A, column by column, and the drifts of the axes.
+    /// ∂σ/∂q along the chain: N and A, column by column, times the axes and their drifts.
     fn add_rows(
         &self,
         model: Model<'_, T>,
-        work: &Step<'_, T>,
         (constraint, linear): (&Constraint<T>, &Linear<T>),
-        (slopes, drift): (&[[T; 4]; 12], &[Motion<T>]),
+        slopes: &[[T; 4]; 12],
         out: &mut Derivatives<'_, T>,
     ) {
-        let n = linear.unknowns(&constraint.law);
-        let starts: [Option<usize>; 3] = core::array::from_fn(|i| if i < n { out.row_start(linear, i) } else { None });
-        if starts.iter().all(Option::is_none) {
-            return;
+        let (n, stride) = (linear.unknowns(&constraint.law), padded(model.nv()));
+        let mut factors = [[T::ZERO; 12]; 3];
+        for (k, [x, y, z, _]) in slopes.iter().enumerate() {
+            let mut equations = [T::ZERO; 3];
+            linear.equations(&constraint.law, &[*x, *y, *z], &mut equations);
+            for i in 0..3 {
+                factors[i][k] = equations[i];
+            }
         }
-        let Some(last) = model.body(self.body).map(|body| body.v_range().end - 1) else { return };
-        let slides = n == 2;
-        for dof in model.tree.runs(last).flatten() {
-            let (axis, drift) = (work.dynamics.kinematics.axis.at(dof).to_array(), drift.at(dof).to_array());
-            let mut sigma = [T::ZERO; 4];
-            for (slope, x) in slopes.iter().zip(axis.iter().chain(&drift)) {
-                sigma = core::array::from_fn(|lane| slope[lane].mul_add(*x, sigma[lane]));
-            }
-            if slides {
-                let given = sigma;
-                linear.equations(&constraint.law, &given[..3], run_mut(&mut sigma, 0, n));
-            } else {
-                sigma = sigma.map(|x| x * linear.stiffness);
-            }
-            for (start, x) in starts.iter().zip(sigma) {
-                if let Some(start) = start {
-                    out.rows.change(start + dof, |entry| *entry += x);
-                }
+        for (i, factors) in factors.iter().enumerate().take(n) {
+            let Some(start) = out.row_start(linear, i) else { continue };
+            for columns in model.tree.cover(self.last, stride) {
+                let (first, wide) = (columns.start, columns.len());
+                let Some(chain) = out.axes.get(first..) else { return };
+                add_few_rows(run_mut(out.rows, start + first, wide), factors, (chain, stride));
             }
         }
     }
@@ -153,13 +155,9 @@ impl<T: Real<Plain = T>> Turning<T> {
     /// Z ← Z − Sᵀ T S / Δt along the chain of the body. O(depth²).
     pub fn finish(&self, model: Model<'_, T>, dt_s: T, work: &Step<'_, T>, out: &mut Derivatives<'_, T>) {
         let (wide, stride, axes) = (out.stride(), padded(model.nv()), &*work.dynamics.kinematics.axis);
-        let Some(last) = model.body(self.body).and_then(|body| body.v_range().last()) else { return };
-        let turned = self.rows(-T::ONE / dt_s);
+        let (last, turned) = (self.last, self.rows(-T::ONE / dt_s));
         // Whole rows pay where vectors are wide and rows are long.
         let whole = !cfg!(target_arch = "arm") && model.nv() >= LONG;
-        if whole {
-            write_chain(model.tree, last, axes, (out.axes, stride));
-        }
         for row in model.tree.runs(last).flatten() {
             // Sⱼᵀ T, then its products with the axes of the chain.
             let Some(axis) = axes.get(row) else { return };
@@ -188,14 +186,16 @@ impl<T: Real<Plain = T>> Turning<T> {
     }
 }
 
-/// The axes of a chain as columns, zero in the others.
-fn write_chain<T: Real>(tree: Tree<'_>, last: usize, axes: &[Motion<T>], (out, stride): (&mut [T], usize)) {
+/// The motions of a chain as columns of six rows, zero in the others.
+fn write_chain<T: Real>(tree: Tree<'_>, last: usize, motions: &[Motion<T>], out: &mut [T]) {
+    let stride = padded(motions.len());
     out.fill(T::ZERO);
-    for dof in tree.runs(last).flatten() {
-        let Some(axis) = axes.get(dof) else { return };
-        let numbers = axis.to_array();
-        for k in 0..6 {
-            if let Some(place) = out.get_mut(k * stride + dof) {
+    for run in tree.runs(last) {
+        let Some(motions) = motions.get(run.clone()) else { return };
+        for (dof, motion) in run.zip(motions) {
+            let numbers = motion.to_array();
+            for k in 0..6 {
+                let Some(place) = out.get_mut(k * stride + dof) else { return };
                 *place = numbers[k];
             }
         }

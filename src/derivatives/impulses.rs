@@ -24,7 +24,7 @@ impl<T: Real> Derivatives<'_, T> {
         }
         let stride = self.stride();
         for (out, x) in out.iter_mut().zip(run(self.rows, usize::from(row) * stride, stride)) {
-            *out = scale.mul_add(*x, *out);
+            *out = (-scale).mul_add(*x, *out);
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::system::REDUNDANT;
 use crate::contact::reduced::Linear;
 use crate::input::{InputError, check_length};
-use crate::linalg::{MatMut, MatRef, WIDEST, padded};
+use crate::linalg::{MatMut, MatRef, padded};
 use crate::memory::{Values, carved, run_mut};
 use crate::model::Model;
 use crate::scalar::Real;
@@ -17,15 +17,11 @@ carved! {
         pub(super) velocity: [T; d.robot.nv * d.columns()],
         /// R, in the order of the pivots, then the change of the impulses: rank × (2nv + nu).
         pub(super) rows: [T; d.problem().rows * d.columns()],
-        /// E and F of the reduced system: rank × nv each. Where it is symmetric, E is both.
+        /// E and F of the reduced system: rank × nv each. Written by [`response`](super::response).
         pub(super) left: [T; d.problem().rows * padded(d.robot.nv)],
         pub(super) right: [T; d.problem().rows * padded(d.robot.nv)],
-        /// Eᵀ of the Jacobian: nv × rank.
+        /// u and w of friction that grows with the load, where constraints are springs: nv × contacts each.
         pub(super) held_by: [T; d.robot.nv * padded(d.problem().rows)],
-        /// ∂τ/∂u of each motor, times Δt.
-        pub(super) push: [T; d.controls],
-        /// A band of columns of the product.
-        pub(super) band: [T; d.robot.nv * WIDEST],
         /// Equations in the order of the pivots, and the place of each in it.
         pub(super) order: [u16; d.problem().rows],
         pub(super) place: [u16; d.problem().rows],
@@ -39,7 +35,7 @@ carved! {
         pub(super) springs: [Softness<T>; d.problem().constraints],
         /// 1/D of the mass matrix with springs.
         pub(super) inverse_pivots: [T; d.robot.nv],
-        /// nv × nv: ∂(q ⊕ Δt v⁺) of products, M⁻¹ of the Jacobian, or the factor of the mass matrix with springs.
+        /// nv × nv: ∂(q ⊕ Δt v⁺) of products, or the factor of the mass matrix with springs.
         pub(super) integration: [T; d.robot.square()],
         /// Vectors of the products: one per degree of freedom, one per row.
         pub(super) along: [T; d.robot.nv],
@@ -53,8 +49,8 @@ carved! {
         pub(super) term_scratch: [T; d.robot.nv],
         /// Of each body after the step.
         pub(super) velocity_after: [Motion<T>; d.robot.with_world()],
-        /// The axes of one chain, a row for each of their six numbers.
-        pub(super) axes: [T; 6 * padded(d.robot.nv)],
+        /// The axes of one chain and their drifts after the step, a row for each of their numbers.
+        pub(super) axes: [T; 12 * padded(d.robot.nv)],
         /// V_λ × S of each axis after the step.
         pub(super) drift_after: [Motion<T>; d.robot.nv],
         /// On each body in its own frame: from outside, and of contacts with what stands still.
@@ -81,7 +77,7 @@ carved! {
 /// Which columns of Z and R are wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Part {
-    /// Those of q and v; in R those of v only where a constraint bounces.
+    /// Those that a Jacobian needs; in R those of v only where a constraint bounces.
     State,
     /// All, so that products can be taken with them.
     All,
@@ -131,6 +127,11 @@ impl<T: Real> Derivatives<'_, T> {
         MatRef::with_stride(self.velocity, self.nv(), self.columns, self.stride())
     }
 
+    /// Columns of (q, v, u).
+    pub(super) fn columns(&self) -> usize {
+        self.columns
+    }
+
     /// Numbers from one row to the next.
     pub(super) fn stride(&self) -> usize {
         row_stride(self.columns).max(1)
@@ -153,25 +154,24 @@ impl<T: Real> Derivatives<'_, T> {
         self.columns = 2 * model.nv() + model.nu();
     }
 
-    /// Clears what is summed into; of `part` alone.
+    /// Clears what is summed into.
     pub(super) fn start(&mut self, model: Model<'_, T>, work: &Step<'_, T>, part: Part) {
         self.bounces = work.assembly.offset_slopes()[1].iter().any(|slope| *slope != T::ZERO);
         let stride = self.stride();
         let written = match part {
-            Part::All => stride,
             // Where constraints are springs, J stands in the columns of v already.
-            Part::State if self.bounces && !self.yields => 2 * model.nv(),
-            Part::State => model.nv(),
+            _ if self.yields => model.nv(),
+            Part::State if self.held && self.bounces => padded(2 * model.nv()),
+            Part::State if self.held => padded(model.nv()),
+            _ => stride,
         };
         for row in self.rows.chunks_exact_mut(stride).take(self.rank) {
             run_mut(row, 0, written).fill(T::ZERO);
         }
         // The derivatives of the dynamics clear the columns of q and v.
-        if self.held || self.yields || part == Part::All {
-            let first = if self.held { 0 } else { 2 * model.nv() };
-            for row in self.velocity.chunks_exact_mut(stride) {
-                run_mut(row, first, stride - first).fill(T::ZERO);
-            }
+        let first = if self.held { 0 } else { 2 * model.nv() };
+        for row in self.velocity.chunks_exact_mut(stride) {
+            run_mut(row, first, stride - first).fill(T::ZERO);
         }
     }
 
@@ -192,12 +192,6 @@ impl<T: Real> Derivatives<'_, T> {
     pub(super) fn matrix(&mut self) -> MatMut<'_, T> {
         let (nv, columns, stride) = (self.nv(), self.columns, self.stride());
         MatMut::with_stride(self.velocity, nv, columns, stride)
-    }
-
-    /// The same with its padding, which is zero: kernels pass over full rows in fewer pieces.
-    pub(super) fn full_matrix(&mut self) -> MatMut<'_, T> {
-        let (nv, stride) = (self.nv(), self.stride());
-        MatMut::with_stride(self.velocity, nv, stride, stride)
     }
 
     /// Adds dv to what else changes v⁺.
@@ -221,8 +215,7 @@ impl<T: Real> Derivatives<'_, T> {
 
     /// E and F.
     pub(super) fn sides(&self) -> [MatRef<'_, T>; 2] {
-        let right = if self.symmetric { &*self.left } else { &*self.right };
-        [&*self.left, right].map(|side| MatRef::with_stride(side, self.rank, self.nv(), padded(self.nv())))
+        [&*self.left, &*self.right].map(|side| MatRef::with_stride(side, self.rank, self.nv(), padded(self.nv())))
     }
 }
 

@@ -24,7 +24,7 @@ mod yielding;
 
 use crate::dynamics;
 use crate::linalg::{MatMut, tree};
-use crate::memory::{Values, within_mut};
+use crate::memory::Values;
 use crate::model::Model;
 use crate::scalar::Real;
 use crate::step::{Step, StepError, StepInput, StepSettings};
@@ -88,17 +88,8 @@ pub fn differentiate<T: Real<Plain = T>, S>(
         finish(model, work, out);
     } else if out.yields {
         yielding::write(model, dt_s, work, out);
-    } else if response::applies(out) {
-        response::write(model, dt_s, work, out);
-    } else if out.rank == 0 {
-        solve(model, dt_s, work, out);
     } else {
-        half_solve(model, dt_s, work, out);
-        system::resolve(work, out);
-        if out.impulses_wanted {
-            system::find_impulses(work, out);
-        }
-        finish(model, work, out);
+        response::write(model, dt_s, work, out);
     }
     flight_terms::turn_axes(model, dt_s, work, out);
     Ok(quality)
@@ -114,13 +105,10 @@ fn write_terms<T: Real<Plain = T>, S>(
 ) -> Result<Quality<T>, StepError> {
     out.fit(model);
     let quality = system::factorize(model, (settings, part), work, out);
-    let part = if out.yields || response::applies(out) { part } else { Part::All };
     out.start(model, work, part);
     if !out.held {
         differentiate_dynamics(model, input, settings.dt_s, work, out)?;
-        if part == Part::All || out.yields {
-            motor_terms::subtract_controls(model, work, out);
-        }
+        motor_terms::subtract_controls(model, work, out);
     }
     constraint_terms::write(model, settings, work, out);
     Ok(quality)
@@ -157,36 +145,10 @@ fn accelerate<T: Real>(model: Model<'_, T>, input: &StepInput<'_, T>, dt_s: T, w
     flight_terms::turn_acceleration(model, input.v, work.change);
 }
 
-/// ∂v⁺ = dv − Δt M⁻¹ Z, where no impulse changes.
-fn solve<T: Real>(model: Model<'_, T>, dt_s: T, work: &Step<'_, T>, out: &mut Derivatives<'_, T>) {
-    let (factor, pivots) = (work.dynamics.factor_view(model.dims()), &*work.dynamics.inverse_pivots);
-    let minus = |dof: usize| -(dt_s * pivots.get(dof).copied().unwrap_or(T::ZERO));
-    tree::solve(model.tree, factor, minus, out.full_matrix());
-    out.add_velocity();
-}
-
-/// Z ← −Δt D^(−½) L^(−ᵀ) Z, and the velocity itself: + D^½ L in the columns of v.
-fn half_solve<T: Real>(model: Model<'_, T>, dt_s: T, work: &Step<'_, T>, out: &mut Derivatives<'_, T>) {
-    let (nv, roots) = (model.nv(), work.assembly.root_pivots());
-    let factor = work.dynamics.factor_view(model.dims());
-    let mut z = out.full_matrix();
-    tree::half_solve_transposed(model.tree, factor, z.reborrow());
-    tree::scale_rows(z.reborrow(), |dof| -(dt_s * roots.at(dof)));
-    for dof in 0..nv {
-        let velocity = within_mut(z.row_mut(dof), nv..2 * nv);
-        tree::add_unit_lower_row(model.tree, factor, dof, factor[(dof, dof)] * roots.at(dof), velocity);
-    }
-}
-
-/// ∂v⁺ = L⁻¹ D^(−½) Z; where the constraints alone determine it, in the columns that they do.
+/// ∂v⁺ = L⁻¹ D^(−½) Z, in the columns that the constraints alone determine.
 fn finish<T: Real>(model: Model<'_, T>, work: &Step<'_, T>, out: &mut Derivatives<'_, T>) {
     let (nv, stride, roots) = (model.nv(), out.stride(), work.assembly.root_pivots());
-    let wide = match (out.held, out.bounces) {
-        (true, false) => nv,
-        (true, true) => 2 * nv,
-        (false, _) => stride,
-    };
-    let mut z = MatMut::with_stride(out.velocity, nv, wide, stride);
+    let mut z = MatMut::with_stride(out.velocity, nv, if out.bounces { 2 * nv } else { nv }, stride);
     tree::scale_rows(z.reborrow(), |dof| roots.at(dof));
     tree::half_solve(model.tree, work.dynamics.factor_view(model.dims()), z);
 }

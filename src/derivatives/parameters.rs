@@ -3,7 +3,7 @@
 use nalgebra::Vector3;
 
 use super::jacobian::Part;
-use super::{Derivatives, Quality, accelerate, flight_terms, kinds, parameter_terms, products, system};
+use super::{Derivatives, Quality, accelerate, flight_terms, kinds, parameter_terms, products, response, system};
 use crate::dynamics;
 use crate::input::check_length;
 use crate::linalg::{MatMut, partial_dot, tree};
@@ -112,7 +112,7 @@ pub fn differentiate_parameters<T: Real<Plain = T>, S>(
     kinds::choose(&settings.gradient, work, out);
     let mut quality = system::factorize(model, (settings, Part::All), work, out);
     quality.gap_margin = work.assembly.gap_margin();
-    system::write_sides(work, out);
+    response::write_sides(settings.dt_s, work, out);
     prepare(model, input, settings.dt_s, work)?;
     let (change, multiplier) = (core::mem::take(&mut out.along), core::mem::take(&mut out.multiplier));
     for (column, parameter) in parameters.iter().enumerate() {
@@ -181,13 +181,11 @@ fn push<T: Real>(
     multiplier[..out.rank].copy_from_slice(&out.term_rows[..out.rank]);
     tree::half_solve_transposed_vector(model.tree, factor, change);
     for (dof, (x, root)) in change.iter_mut().zip(roots).enumerate() {
-        *x = partial_dot(half.row(dof), &out.term_impulse[..half.cols()]) - dt_s * *root * *x;
+        *x -= partial_dot(half.row(dof), &out.term_impulse[..half.cols()]) / (dt_s * *root);
     }
+    system::divide_rows(work, out, &mut multiplier[..out.rank]);
     system::resolve_vector(work, out, multiplier, change);
-    for (x, root) in change.iter_mut().zip(roots) {
-        *x *= *root;
-    }
-    tree::half_solve_vector(model.tree, factor, change);
+    products::finish(model, dt_s, work, change);
     flight_terms::turn_change(model, dt_s, work, change);
     if parameter == Parameter::TimeStep {
         // The axes turn on: v⁺ = exp(Δt ω)ᵀ w.

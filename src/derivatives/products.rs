@@ -1,7 +1,7 @@
 //! Products with the Jacobian of the step, without forming it: along a direction, and back from a loss.
 
 use super::jacobian::Part;
-use super::{Derivatives, Quality, flight_terms, kinds, system, write_terms};
+use super::{Derivatives, Quality, flight_terms, kinds, response, system, write_terms};
 use crate::input::check_length;
 use crate::linalg::{MatMut, partial_dot, tree};
 use crate::model::Model;
@@ -33,7 +33,7 @@ pub fn push_forward<T: Real<Plain = T>, S>(
     check(model, input, settings, work, out)?;
     kinds::choose(&settings.gradient, work, out);
     let quality = write_terms(model, (input, settings), Part::All, work, out)?;
-    system::write_sides(work, out);
+    response::write_sides(settings.dt_s, work, out);
     let [z, rows] = out.terms();
     for (dof, change) in change.iter_mut().enumerate() {
         *change = partial_dot(z.row(dof), direction);
@@ -42,19 +42,14 @@ pub fn push_forward<T: Real<Plain = T>, S>(
     for (k, r) in multiplier.iter_mut().enumerate() {
         *r = partial_dot(rows.row(k), direction);
     }
-    let (factor, roots) = (work.dynamics.factor_view(model.dims()), work.assembly.root_pivots());
-    tree::half_solve_transposed_vector(model.tree, factor, change);
-    for (dof, (x, root)) in change.iter_mut().zip(roots).enumerate() {
-        let along = tree::unit_lower_dot(model.tree, factor, dof, &direction[nv..2 * nv]);
-        *x = factor[(dof, dof)].mul_add(along, -(settings.dt_s * *x)) * *root;
-    }
+    tree::half_solve_transposed_vector(model.tree, work.dynamics.factor_view(model.dims()), change);
     let multiplier = core::mem::take(&mut work.scratch.step);
     system::resolve_vector(work, out, multiplier, change);
     work.scratch.step = multiplier;
-    for (x, root) in change.iter_mut().zip(work.assembly.root_pivots()) {
-        *x *= *root;
+    finish(model, settings.dt_s, work, change);
+    for (x, dv) in change.iter_mut().zip(&direction[nv..]) {
+        *x += *dv;
     }
-    tree::half_solve_vector(model.tree, work.dynamics.factor_view(model.dims()), change);
     flight_terms::turn_change(model, settings.dt_s, work, change);
     Ok(quality)
 }
@@ -122,21 +117,20 @@ fn pull_back_once<T: Real<Plain = T>, S>(
 ) -> Result<Quality<T>, StepError> {
     let nv = model.nv();
     let quality = write_terms(model, (input, settings), Part::All, work, out)?;
-    system::write_sides(work, out);
-    // ∂ℓ/∂q through q⁺ directly, and all of ∂ℓ/∂v⁺.
+    response::write_sides(settings.dt_s, work, out);
+    // ∂ℓ/∂q through q⁺ directly, and all of ∂ℓ/∂v⁺: also that of the velocity itself.
     seed(model, settings.dt_s, cotangent, gradient, work, out)?;
     let along = core::mem::take(&mut out.along);
     let multiplier = core::mem::take(&mut out.multiplier);
     along.copy_from_slice(&gradient[nv..2 * nv]);
-    gradient[nv..2 * nv].fill(T::ZERO);
-    half_solve_along(model, work, along);
-    system::resolve_transposed(work, out, multiplier, along);
-    out.half_along.copy_from_slice(along);
     let factor = work.dynamics.factor_view(model.dims());
-    for (dof, (x, root)) in along.iter_mut().zip(work.assembly.root_pivots()).enumerate() {
-        // (D^½ L)ᵀ is the velocity itself.
-        tree::add_unit_lower_row(model.tree, factor, dof, factor[(dof, dof)] * *root * *x, &mut gradient[nv..2 * nv]);
-        *x *= -(settings.dt_s * *root);
+    tree::half_solve_transposed_vector(model.tree, factor, along);
+    for (x, inverse) in along.iter_mut().zip(&*work.dynamics.inverse_pivots) {
+        *x *= -(settings.dt_s * *inverse);
+    }
+    system::resolve_transposed(work, out, multiplier, along);
+    for ((half, x), root) in out.half_along.iter_mut().zip(&*along).zip(work.assembly.root_pivots()) {
+        *half = -*x / (settings.dt_s * *root);
     }
     tree::half_solve_vector(model.tree, factor, along);
     let [z, rows] = out.terms();
@@ -146,8 +140,17 @@ fn pull_back_once<T: Real<Plain = T>, S>(
     for (k, r) in multiplier[..rows.rows()].iter().enumerate() {
         add_scaled(gradient, -*r, rows.row(k));
     }
+    system::divide_rows_transposed(work, out, &mut multiplier[..out.rank]);
     (out.along, out.multiplier) = (along, multiplier);
     Ok(quality)
+}
+
+/// x ← −Δt L⁻¹ D⁻¹ x.
+pub(super) fn finish<T: Real>(model: Model<'_, T>, dt_s: T, work: &Step<'_, T>, x: &mut [T]) {
+    for (x, inverse) in x.iter_mut().zip(&*work.dynamics.inverse_pivots) {
+        *x *= -(dt_s * *inverse);
+    }
+    tree::half_solve_vector(model.tree, work.dynamics.factor_view(model.dims()), x);
 }
 
 /// (∂ℓ/∂q through q⁺ with v⁺ held, ∂ℓ/∂ the velocity before its axes turn, 0).

@@ -1,157 +1,129 @@
-//! The Jacobian where nothing slides: the inverse mass matrix, with the constraints held, times what changes.
+//! The Jacobian: what the dynamics give, corrected by the constraints that hold.
 //!
-//! With X = M⁻¹, S = L_A⁻¹ (R + J dv) and E = L_A⁻¹ J X in one row per pivot, and Z of the dynamics,
+//! With the mass matrix M = Lᵀ D L, W = J L⁻¹ D^(−½), the system A of the active modes and Z of the dynamics,
 //!
-//! ∂v⁺ = dv − Δt (X − Eᵀ E) Z − Eᵀ S.
+//! ∂v⁺ = dv − Δt L⁻¹ D⁻¹ (L⁻ᵀ Z − Fᵀ A⁻¹ (R + B J dv + E L⁻ᵀ Z)), E = −Δt B W D^(−½), F = −Cᵀ W D^½ / Δt,
 //!
-//! A motor's column is one of X − Eᵀ E, and dv is no product at all: that is what X is formed for. Where something slides,
-//! A may be singular but for its proximal term, and its factor magnifies rounding: there the way of the products is kept,
-//! so that both give the same derivative.
+//! where B makes equations of rows and C impulses of unknowns. W is zero where no constraint hangs on a joint, as on the
+//! arms of a robot that stands.
 
-use super::{Derivatives, motor_terms, system};
-use crate::linalg::{
-    MatMut, MatRef, multiply_in_place, padded, solve_lower, subtract_whole_rows, transpose, tree, write_sparse_product,
-};
-use crate::memory::{Values, rest_mut, run, run_mut, within_mut};
-use crate::model::{Model, Transmission};
+use super::{Derivatives, system};
+use crate::contact::Constraint;
+use crate::contact::reduced::Linear;
+use crate::linalg::tree::Tree;
+use crate::linalg::{Correction, MatMut, MatRef, padded, solve_corrected, solve_lower, solve_unit_lower, solve_upper};
+use crate::memory::{Values, run, run_mut, within};
+use crate::model::Model;
 use crate::scalar::Real;
 use crate::step::Step;
 
-/// Degrees of freedom from which on X pays: below, the two halves of a solve are shorter (measured on a half-cheetah, 9;
-/// an H1, 25, gains).
-const LEAST_DOFS: usize = 12;
-
-/// Whether the Jacobian is made here; otherwise by half-solved columns.
-pub(super) fn applies<T: Real>(out: &Derivatives<'_, T>) -> bool {
-    out.symmetric && !out.held && !out.impulses_wanted && out.nv() >= LEAST_DOFS
-}
-
-/// ∂v⁺/∂(q, v, u) from Z and R, in the place of Z. O(nv³ + rank · nv² + rank² · nv).
+/// ∂v⁺/∂(q, v, u) from Z and R, in the place of Z; the change of the impulses, but for its sign, in that of R where it is
+/// wanted. O((nv · depth + rank · nv + rank²) · columns).
 pub(super) fn write<T: Real>(model: Model<'_, T>, dt_s: T, work: &Step<'_, T>, out: &mut Derivatives<'_, T>) {
-    let (nv, dims) = (model.nv(), model.dims());
-    let square = MatMut::with_stride(out.integration, nv, nv, dims.stride());
-    tree::write_inverse(model.tree, work.dynamics.factor_view(dims), work.dynamics.inverse_pivots, square);
-    if out.rank > 0 {
-        write_side(model, work, out);
-        hold(model, out);
+    write_sides(dt_s, work, out);
+    for (middle, inverse) in out.along.iter_mut().zip(&*work.dynamics.inverse_pivots) {
+        *middle = -(dt_s * *inverse);
     }
-    multiply(model, dt_s, out);
-    write_controls(model, dt_s, work, out);
-}
-
-/// S in the place of R, E, and its transpose.
-fn write_side<T: Real>(model: Model<'_, T>, work: &Step<'_, T>, out: &mut Derivatives<'_, T>) {
-    let (nv, rank, stride) = (out.nv(), out.rank, out.stride());
-    let jacobian = work.assembly.jacobian_transposed();
-    let inverse = MatRef::with_stride(out.integration, nv, nv, model.dims().stride());
-    let left = MatMut::with_stride(out.left, rank, nv, padded(nv));
-    // Where nothing bounces the columns of v are still to be written, and J can stand there at once.
-    let (place, from) = if out.bounces { (&mut *out.right, padded(nv)) } else { (rest_mut(out.rows, nv), stride) };
-    for (row, column) in place.chunks_mut(from.max(1)).zip(run(out.order, 0, rank)) {
-        put_column(run_mut(row, 0, nv), (jacobian.data(), jacobian.stride()), usize::from(*column));
-    }
-    write_sparse_product(left, MatRef::with_stride(place, rank, nv, from), inverse);
-    if out.bounces {
-        for (row, plain) in
-            out.rows.chunks_exact_mut(stride.max(1)).zip(out.right.chunks_exact(padded(nv).max(1))).take(rank)
-        {
-            within_mut(row, nv..2 * nv).iter_mut().zip(plain).for_each(|(x, plain)| *x += *plain);
-        }
-    }
-    let factor = system::factor(work, out);
-    solve_lower(factor, MatMut::with_stride(out.rows, rank, 2 * nv, stride));
-    solve_lower(factor, MatMut::with_stride(out.left, rank, nv, padded(nv)));
-    let left = MatRef::with_stride(out.left, rank, nv, padded(nv));
-    transpose(left, MatMut::with_stride(out.held_by, nv, rank, padded(rank)));
-}
-
-/// A column of a matrix, as a row.
-#[inline(always)]
-fn put_column<T: Real>(row: &mut [T], (matrix, stride): (&[T], usize), column: usize) {
-    for (x, line) in row.iter_mut().zip(matrix.chunks_exact(stride.max(1))) {
-        let Some(entry) = line.get(column) else { return };
-        *x = *entry;
+    let (small, rank) = (system::factor(work, out), out.rank);
+    let upper = (rank > 0 && out.symmetric).then_some(small);
+    solve(model.tree, work.dynamics.factor_view(model.dims()), (rank, upper), out);
+    if out.impulses_wanted && !out.symmetric {
+        let (columns, stride) = (out.columns(), out.stride());
+        solve_upper(small, MatMut::with_stride(out.rows, rank, columns, stride));
     }
 }
 
-/// X ← X − Eᵀ E.
-fn hold<T: Real>(model: Model<'_, T>, out: &mut Derivatives<'_, T>) {
-    let (nv, rank, stride) = (model.nv(), out.rank, model.dims().stride());
-    let held_by = MatRef::with_stride(out.held_by, nv, rank, padded(rank));
-    let left = MatRef::with_stride(out.left, rank, nv, padded(nv));
-    subtract_whole_rows(MatMut::with_stride(out.integration, nv, nv, stride), held_by, left);
-}
-
-/// Z ← dv − Δt X Z − Eᵀ S.
-fn multiply<T: Real>(model: Model<'_, T>, dt_s: T, out: &mut Derivatives<'_, T>) {
-    let (nv, rank, stride) = (model.nv(), out.rank, out.stride());
-    let inverse = MatRef::with_stride(out.integration, nv, nv, model.dims().stride());
-    let held_by = MatRef::with_stride(out.held_by, if rank > 0 { nv } else { 0 }, rank, padded(rank));
-    let rows = MatRef::with_stride(out.rows, rank, 2 * nv, stride);
-    let z = MatMut::with_stride(out.velocity, nv, 2 * nv, stride);
-    multiply_in_place(z, (inverse, -dt_s), (held_by, rows), out.band);
+/// ∂v⁺ from Z and so many rows that correct it, with the factor of the mass matrix, and −Δt/D in `out.along`.
+pub(super) fn solve<T: Real>(
+    tree: Tree<'_>,
+    factor: MatRef<'_, T>,
+    (rows, upper): (usize, Option<MatRef<'_, T>>),
+    out: &mut Derivatives<'_, T>,
+) {
+    let (nv, stride, columns) = (out.nv(), out.stride(), out.columns());
+    let side = |x| MatRef::with_stride(x, rows, nv, padded(nv));
+    let correction = Correction {
+        left: side(&*out.left),
+        right: side(&*out.right),
+        upper,
+        rows: MatMut::with_stride(out.rows, rows, columns, stride),
+    };
+    solve_corrected(tree, factor, out.along, correction, MatMut::with_stride(out.velocity, nv, columns, stride));
     out.add_velocity();
 }
 
-/// The columns of the controls: Δt X ∂τ/∂u.
-fn write_controls<T: Real>(model: Model<'_, T>, dt_s: T, work: &Step<'_, T>, out: &mut Derivatives<'_, T>) {
-    let (nv, stride) = (model.nv(), out.stride());
-    let inverse = MatRef::with_stride(out.integration, nv, nv, model.dims().stride());
-    let mut first = 0;
-    while first < model.nu() {
-        let (rows, column) = (out.velocity.chunks_exact_mut(stride.max(1)), 2 * nv + first);
-        // Motors of joints that follow each other, as most do, all at once.
-        let (dof, count) = joints_in_a_row(model, first);
-        if count > 0 {
-            let push = run_mut(out.push, 0, count);
-            for (k, push) in push.iter_mut().enumerate() {
-                motor_terms::visit_dofs(model, work, first + k, |_, force| *push = dt_s * force);
-            }
-            for (row, inverse) in rows.zip(inverse.data().chunks_exact(inverse.stride().max(1))) {
-                let (Some(out), Some(entries)) = (row.get_mut(column..column + count), inverse.get(dof..dof + count))
-                else {
-                    return;
-                };
-                multiply_entries(out, entries, push);
-            }
-        } else {
-            rows.for_each(|row| row.set(column, T::ZERO));
-            motor_terms::visit_dofs(model, work, first, |dof, force| {
-                for (i, row) in out.velocity.chunks_exact_mut(stride.max(1)).enumerate().take(nv) {
-                    row.change(column, |x| *x += dt_s * force * inverse[(i, dof)]);
-                }
-            });
-        }
-        first += count.max(1);
+/// E and F, and B J added to the columns of v of R.
+///
+/// Where A is not symmetric it may be singular but for its proximal term, and dividing by it magnifies rounding. So E and R
+/// are divided by L_A here, and F by U_A: Jacobian and products then have the same numbers, not only equal ones.
+pub(super) fn write_sides<T: Real>(dt_s: T, work: &Step<'_, T>, out: &mut Derivatives<'_, T>) {
+    if out.rank == 0 {
+        return;
+    }
+    weigh_rows(dt_s, work, out);
+    if out.symmetric {
+        return write_symmetric_sides(work, out);
+    }
+    write_general_sides(work, out);
+    let (nv, rank, stride, factor) = (out.nv(), out.rank, out.stride(), system::factor(work, out));
+    solve_unit_lower(factor, MatMut::with_stride(out.left, rank, nv, padded(nv)));
+    solve_unit_lower(factor, MatMut::with_stride(out.rows, rank, 2 * nv, stride));
+    solve_lower(factor, MatMut::with_stride(out.right, rank, nv, padded(nv)));
+}
+
+/// What a row of W is multiplied by: −Δt D^(−½) on the left, −D^½ / Δt on the right, for each degree of freedom.
+fn weigh_rows<T: Real>(dt_s: T, work: &Step<'_, T>, out: &mut Derivatives<'_, T>) {
+    let minus_rate = -T::ONE / dt_s;
+    let weights = out.along.iter_mut().zip(&mut *out.half_along);
+    for ((left, right), root) in weights.zip(work.assembly.root_pivots()) {
+        (*left, *right) = (-(dt_s * *root), minus_rate / *root);
     }
 }
 
-/// The degree of freedom of motor `first`, and how many motors from there on are on joints whose degrees of freedom follow
-/// each other; none if it pulls at a frame.
-fn joints_in_a_row<T: Real>(model: Model<'_, T>, first: usize) -> (usize, usize) {
-    let mut found = (0, 0);
-    for motor in model.actuators.iter().skip(first) {
-        let Transmission::Joint { dof, .. } = motor.transmission else { break };
-        let dof = usize::from(dof);
-        if found.1 == 0 {
-            found.0 = dof;
-        } else if dof != found.0 + found.1 {
-            break;
+/// At the rows that are independent: B and C are parts of the identity. O(nv · rank).
+fn write_symmetric_sides<T: Real>(work: &Step<'_, T>, out: &mut Derivatives<'_, T>) {
+    let (nv, stride, wide) = (out.nv(), out.stride(), padded(out.nv()).max(1));
+    let (half, jacobian) = (work.assembly.half_solved(), work.assembly.jacobian_transposed());
+    let sides = out.left.chunks_exact_mut(wide).zip(out.right.chunks_exact_mut(wide));
+    let rows = out.rows.chunks_exact_mut(stride).zip(sides).zip(run(out.order, 0, out.rank));
+    for ((row, (left, right)), column) in rows {
+        let at = usize::from(*column);
+        let lines = half.data().chunks_exact(half.stride().max(1));
+        let weights = out.along.iter().zip(&*out.half_along);
+        for (((left, right), (by_left, by_right)), line) in left.iter_mut().zip(right).zip(weights).zip(lines) {
+            let Some(w) = line.get(at) else { return };
+            (*left, *right) = (*w * *by_left, *w * *by_right);
         }
-        found.1 += 1;
+        let lines = jacobian.data().chunks_exact(jacobian.stride().max(1));
+        for (x, line) in run_mut(row, nv, nv).iter_mut().zip(lines) {
+            let Some(j) = line.get(at) else { return };
+            *x += *j;
+        }
     }
-    found
 }
 
-/// out = a · b, number by number, in whole vectors as far as they go.
-#[inline(always)]
-fn multiply_entries<T: Real>(out: &mut [T], a: &[T], b: &[T]) {
-    let ((out, out_rest), (a, a_rest), (b, b_rest)) =
-        (out.as_chunks_mut::<4>(), a.as_chunks::<4>(), b.as_chunks::<4>());
-    for ((out, a), b) in out.iter_mut().zip(a).zip(b) {
-        *out = core::array::from_fn(|k| a[k] * b[k]);
-    }
-    for ((out, a), b) in out_rest.iter_mut().zip(a_rest).zip(b_rest) {
-        *out = *a * *b;
+/// Where something slides or gives way. O(nv · rows).
+fn write_general_sides<T: Real>(work: &Step<'_, T>, out: &mut Derivatives<'_, T>) {
+    let (nv, stride, wide) = (out.nv(), out.stride(), padded(out.nv()));
+    let (half, jacobian) = (work.assembly.half_solved(), work.assembly.jacobian_transposed());
+    let laws = |l: &Linear<T>, c: &Constraint<T>| (l.unknowns(&c.law), usize::from(l.first));
+    for dof in 0..nv {
+        let (w, j) = (half.row(dof), jacobian.row(dof));
+        let (by_left, by_right) = (out.along.at(dof), out.half_along.at(dof));
+        for (l, constraint) in out.linear.iter().zip(work.assembly.problem().constraints) {
+            let (n, first) = laws(l, constraint);
+            let [mut equations, mut unknowns, mut velocities] = [[T::ZERO; 3]; 3];
+            if n > 0 {
+                l.equations(&constraint.law, within(w, constraint.rows()), run_mut(&mut equations, 0, n));
+                l.gather(&constraint.law, within(w, constraint.rows()), run_mut(&mut unknowns, 0, n));
+                l.equations(&constraint.law, within(j, constraint.rows()), run_mut(&mut velocities, 0, n));
+            }
+            for i in 0..n {
+                let place = usize::from(out.place.at(first + i));
+                out.left.set(place * wide + dof, equations.at(i) * by_left);
+                out.right.set((first + i) * wide + dof, unknowns.at(i) * by_right);
+                out.rows.change(place * stride + nv + dof, |x| *x += velocities.at(i));
+            }
+        }
     }
 }

@@ -1,18 +1,17 @@
 //! The system of the active modes, A X = −B (dG λ + dg) with A = B G C + Q (Simple 2025, Eq. 11 and 26), as a factor.
 //!
-//! With W = D^(−½) L^(−ᵀ) Jᵀ and A = L_A U_A, the change of the impulses adds −Fᵀ (E Z + L_A⁻¹ R) to half-solved columns Z,
-//! where E = L_A⁻¹ B Wᵀ and F = U_A⁻ᵀ Cᵀ Wᵀ have one row per pivot. Where nothing slides, A is a part of G and
-//! symmetric: then E = F, and rows that only repeat others, as of four points under a foot, fall away.
+//! Where nothing slides, A is a part of G and symmetric: then rows that only repeat others, as of four points under a foot,
+//! fall away. [`response`](super::response) says what becomes of it.
 
 use super::jacobian::Part;
 use super::{Derivatives, Quality, kinds, yielding};
 use crate::contact::reduced::{self, number_unknowns};
 use crate::contact::{Law, Mode, is_double};
 use crate::linalg::{
-    MatMut, MatRef, add_rows_a_b, lu, padded, partial_dot, pivoted_cholesky, solve_lower, solve_unit_lower,
-    solve_upper, subtract_rows_at_b,
+    MatMut, MatRef, lu, padded, partial_dot, pivoted_cholesky, solve_lower, solve_unit_lower, solve_upper,
+    subtract_rows_at_b,
 };
-use crate::memory::{Values, copy, exchange, rest_mut, run, run_mut, within, within_mut};
+use crate::memory::{Values, exchange, run, run_mut};
 use crate::model::Model;
 use crate::scalar::Real;
 use crate::step::{Gradient, Step, StepSettings};
@@ -117,67 +116,18 @@ fn factorize_general<T: Real>(work: &mut Step<'_, T>, out: &mut Derivatives<'_, 
     }
 }
 
-/// E and F.
-pub(super) fn write_sides<T: Real>(work: &Step<'_, T>, out: &mut Derivatives<'_, T>) {
-    let (nv, rank) = (out.nv(), out.rank);
-    if rank == 0 {
-        return;
-    }
-    if out.symmetric {
-        let left = MatMut::with_stride(out.left, rank, nv, padded(nv));
-        gather_symmetric(work, run(out.order, 0, rank), left);
-    } else {
-        gather_general(work, out);
-    }
-    let factor = factor(work, out);
-    let [left, right] = [&mut *out.left, &mut *out.right].map(|side| MatMut::with_stride(side, rank, nv, padded(nv)));
-    if out.symmetric {
-        solve_lower(factor, left);
-    } else {
-        solve_unit_lower(factor, left);
-        solve_lower(factor, right);
-    }
-}
-
-/// Wᵀ in the order of the pivots. O(nv · rank).
-fn gather_symmetric<T: Real>(work: &Step<'_, T>, order: &[u16], mut out: MatMut<'_, T>) {
-    let (half, stride) = (work.assembly.half_solved(), out.stride());
-    let out = out.data_mut();
-    for dof in 0..half.rows() {
-        let row = half.row(dof);
-        for (x, column) in rest_mut(out, dof).iter_mut().step_by(stride.max(1)).zip(order) {
-            let Some(from) = row.get(usize::from(*column)) else { return };
-            *x = *from;
-        }
-    }
-}
-
-/// P B Wᵀ and Cᵀ Wᵀ. O(nv · rows).
-fn gather_general<T: Real>(work: &Step<'_, T>, out: &mut Derivatives<'_, T>) {
-    let (half, constraints) = (work.assembly.half_solved(), work.assembly.problem().constraints);
-    let stride = padded(half.rows());
-    for dof in 0..half.rows() {
-        let row = half.row(dof);
-        for (l, constraint) in out.linear.iter().zip(constraints) {
-            let (n, first) = (l.unknowns(&constraint.law), usize::from(l.first));
-            let (mut equations, mut unknowns) = ([T::ZERO; 3], [T::ZERO; 3]);
-            if n > 0 {
-                l.equations(&constraint.law, within(row, constraint.rows()), run_mut(&mut equations, 0, n));
-                l.gather(&constraint.law, within(row, constraint.rows()), run_mut(&mut unknowns, 0, n));
-            }
-            for i in 0..n {
-                out.left.set(usize::from(out.place.at(first + i)) * stride + dof, equations.at(i));
-                out.right.set((first + i) * stride + dof, unknowns.at(i));
-            }
-        }
-    }
-}
-
 /// Z = −Eᵀ L_A⁻¹ R, where as many independent constraints as degrees of freedom hold: E is orthogonal, and what forces do
 /// without the constraints makes no difference. O(nv³).
 pub(super) fn follow_constraints<T: Real>(work: &Step<'_, T>, out: &mut Derivatives<'_, T>) {
-    write_sides(work, out);
     let (nv, stride, factor) = (out.nv(), out.stride(), factor(work, out));
+    let half = work.assembly.half_solved();
+    for (row, column) in out.left.chunks_exact_mut(padded(nv).max(1)).zip(run(out.order, 0, nv)) {
+        for (x, line) in row.iter_mut().zip(half.data().chunks_exact(half.stride().max(1))) {
+            let Some(w) = line.get(usize::from(*column)) else { return };
+            *x = *w;
+        }
+    }
+    solve_lower(factor, MatMut::with_stride(out.left, nv, nv, padded(nv)));
     let wide = if out.bounces { 2 * nv } else { nv };
     solve_lower(factor, MatMut::with_stride(out.rows, nv, wide, stride));
     let rows = MatRef::with_stride(out.rows, nv, wide, stride);
@@ -185,99 +135,59 @@ pub(super) fn follow_constraints<T: Real>(work: &Step<'_, T>, out: &mut Derivati
     subtract_rows_at_b(MatMut::with_stride(out.velocity, nv, wide, stride), left, rows);
 }
 
-/// Z ← Z − Fᵀ (E Z + L_A⁻¹ R): R in `out.rows`, in the order of the pivots, Z in `out.velocity`. O(rank · nv · columns).
-pub(super) fn resolve<T: Real>(work: &Step<'_, T>, out: &mut Derivatives<'_, T>) {
-    if out.rank == 0 {
-        return;
-    }
-    let (nv, rank, symmetric) = (out.nv(), out.rank, out.symmetric);
-    let stride = out.stride();
-    if symmetric && !out.bounces {
-        write_side_and_solve(work, out);
-    } else {
-        write_sides(work, out);
-        let (wide, factor) = (if out.bounces { 2 * nv } else { nv }, factor(work, out));
-        let varied = MatMut::with_stride(out.rows, rank, wide, stride);
-        if symmetric {
-            solve_lower(factor, varied);
-        } else {
-            solve_unit_lower(factor, varied);
-        }
-    }
-    let mut rows = MatMut::with_stride(out.rows, rank, stride, stride);
-    let mut z = MatMut::with_stride(out.velocity, nv, stride, stride);
-    let side = |x| MatRef::with_stride(x, rank, nv, padded(nv));
-    add_rows_a_b(rows.reborrow(), side(&*out.left), z.as_ref());
-    subtract_rows_at_b(z.reborrow(), side(if symmetric { &*out.left } else { &*out.right }), rows.as_ref());
-}
-
-/// The change of the impulses, −U_A⁻¹ (E Z + L_A⁻¹ R), in the place of what [`resolve`] left. O(rank² · columns).
-pub(super) fn find_impulses<T: Real>(work: &Step<'_, T>, out: &mut Derivatives<'_, T>) {
-    let (rank, stride) = (out.rank, out.stride());
-    if rank == 0 {
-        return;
-    }
-    let factor = factor(work, out);
-    let mut rows = MatMut::with_stride(out.rows, rank, stride, stride);
-    solve_upper(factor, rows.reborrow());
-    for k in 0..rank {
-        rows.row_mut(k).iter_mut().for_each(|x| *x = -*x);
-    }
-}
-
-/// E = L_A⁻¹ Wᵀ and L_A⁻¹ R in one go: R has no columns of v, so Wᵀ can stand there meanwhile.
-fn write_side_and_solve<T: Real>(work: &Step<'_, T>, out: &mut Derivatives<'_, T>) {
-    let (nv, rank, stride) = (out.nv(), out.rank, out.stride());
-    let by_velocity = MatMut::with_stride(rest_mut(out.rows, nv), rank, nv, stride);
-    gather_symmetric(work, run(out.order, 0, rank), by_velocity);
-    solve_lower(factor(work, out), MatMut::with_stride(out.rows, rank, 2 * nv, stride));
-    for (row, left) in out.rows.chunks_mut(stride.max(1)).zip(out.left.chunks_mut(padded(nv).max(1))).take(rank) {
-        copy(run_mut(left, 0, nv), within(row, nv..2 * nv));
-        within_mut(row, nv..2 * nv).fill(T::ZERO);
-    }
-}
-
-/// z ← z − Fᵀ (E z + L_A⁻¹ r), with r in `multiplier`.
+/// r ← A⁻¹ (r + E z), then z ← z − Fᵀ r, with r in `multiplier`. Where A is not symmetric, E and F have it in them.
 pub(super) fn resolve_vector<T: Real>(work: &Step<'_, T>, out: &Derivatives<'_, T>, multiplier: &mut [T], z: &mut [T]) {
-    let (factor, rank) = (factor(work, out), out.rank);
-    let r = &mut multiplier[..rank];
-    for i in 0..rank {
-        if out.symmetric {
-            let above = (0..i).fold(T::ZERO, |sum, j| factor[(j, i)].mul_add(r[j], sum));
-            r[i] = (r[i] - above) / factor[(i, i)];
-        } else {
-            r[i] -= partial_dot(&factor.row(i)[..i], &r[..i]);
-        }
-    }
     let [left, right] = out.sides();
+    let r = run_mut(multiplier, 0, out.rank);
     for (k, r) in r.iter_mut().enumerate() {
         *r += partial_dot(left.row(k), z);
     }
+    solve_symmetric(work, out, r);
     subtract_transposed(right, r, z);
 }
 
-/// The transpose: z ← z − Eᵀ F z, and r = L_A⁻ᵀ F z of the old z, into `multiplier`.
+/// The transpose: r = A⁻ᵀ F z, into `multiplier`, then z ← z − Eᵀ r.
 pub(super) fn resolve_transposed<T: Real>(
     work: &Step<'_, T>,
     out: &Derivatives<'_, T>,
     multiplier: &mut [T],
     z: &mut [T],
 ) {
-    let (factor, rank) = (factor(work, out), out.rank);
     let [left, right] = out.sides();
-    let r = &mut multiplier[..rank];
+    let r = run_mut(multiplier, 0, out.rank);
     for (k, r) in r.iter_mut().enumerate() {
         *r = partial_dot(right.row(k), z);
     }
+    solve_symmetric(work, out, r);
     subtract_transposed(left, r, z);
-    for i in (0..rank).rev() {
-        if out.symmetric {
-            r[i] = (r[i] - partial_dot(&factor.row(i)[i + 1..], &r[i + 1..])) / factor[(i, i)];
-        } else {
-            let minus = -r[i];
-            for (r, l) in r[..i].iter_mut().zip(factor.row(i)) {
-                *r = minus.mul_add(*l, *r);
-            }
+}
+
+/// r ← A⁻¹ r where A is symmetric.
+fn solve_symmetric<T: Real>(work: &Step<'_, T>, out: &Derivatives<'_, T>, r: &mut [T]) {
+    if out.symmetric && out.rank > 0 {
+        let factor = factor(work, out);
+        solve_lower(factor, MatMut::new(r, out.rank, 1));
+        solve_upper(factor, MatMut::new(r, out.rank, 1));
+    }
+}
+
+/// r ← L_A⁻¹ r where A is not symmetric: R of a parameter goes with E so.
+pub(super) fn divide_rows<T: Real>(work: &Step<'_, T>, out: &Derivatives<'_, T>, r: &mut [T]) {
+    if !out.symmetric {
+        solve_unit_lower(factor(work, out), MatMut::new(r, out.rank, 1));
+    }
+}
+
+/// The transpose of [`divide_rows`].
+pub(super) fn divide_rows_transposed<T: Real>(work: &Step<'_, T>, out: &Derivatives<'_, T>, r: &mut [T]) {
+    if out.symmetric {
+        return;
+    }
+    let factor = factor(work, out);
+    for i in (0..out.rank).rev() {
+        let minus = -r.at(i);
+        for (r, l) in run_mut(r, 0, i).iter_mut().zip(factor.row(i)) {
+            *r = minus.mul_add(*l, *r);
         }
     }
 }

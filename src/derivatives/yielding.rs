@@ -15,11 +15,11 @@
 use super::ground_terms::moving_side;
 use super::jacobian::Softness;
 use super::system::proximal;
-use super::{Derivatives, Quality};
+use super::{Derivatives, Quality, response};
 use crate::contact::{Constraint, Law, Problem, Source};
 use crate::linalg::{
-    MatMut, MatRef, add_at_b, add_few_rows, add_rows_a_b, exchange_rows, lu, mix_three_rows, padded, solve_lower,
-    solve_unit_lower, subtract_rows_at_b, three_rows, transpose, tree,
+    MatMut, MatRef, add_at_b, add_few_rows, exchange_rows, lu, mix_three_rows, padded, solve_lower, solve_unit_lower,
+    three_rows, transpose, tree,
 };
 use crate::memory::{copy, first, run, run_mut};
 use crate::model::Model;
@@ -229,19 +229,14 @@ fn factorize_growth<T: Real>(
 pub(super) fn write<T: Real>(model: Model<'_, T>, dt_s: T, work: &Step<'_, T>, out: &mut Derivatives<'_, T>) {
     add_forces(model, dt_s, work, out);
     let (nv, count, stride) = (model.nv(), contacts(work), out.stride());
-    let (factor, pivots) = (MatRef::with_stride(out.integration, nv, nv, model.dims().stride()), &*out.inverse_pivots);
-    let mut z = MatMut::with_stride(out.velocity, nv, stride, stride);
-    tree::half_solve_transposed(model.tree, factor, z.reborrow());
-    if count > 0 {
-        let mut rows = MatMut::with_stride(out.rows, count, stride, stride);
-        let [left, right] = [&*out.left, &*out.right].map(|side| MatRef::with_stride(side, count, nv, padded(nv)));
-        rows.fill(T::ZERO);
-        add_rows_a_b(rows.reborrow(), left, z.as_ref());
-        subtract_rows_at_b(z.reborrow(), right, rows.as_ref());
+    run_mut(out.rows, 0, count * stride).fill(T::ZERO);
+    for (middle, inverse) in out.along.iter_mut().zip(&*out.inverse_pivots) {
+        *middle = -(dt_s * *inverse);
     }
-    tree::scale_rows(z.reborrow(), |dof| -(dt_s * pivots.get(dof).copied().unwrap_or(T::ZERO)));
-    tree::half_solve(model.tree, factor, z);
-    out.add_velocity();
+    let integration = core::mem::take(&mut out.integration);
+    let factor = MatRef::with_stride(integration, nv, nv, model.dims().stride());
+    response::solve(model.tree, factor, (count, None), out);
+    out.integration = integration;
 }
 
 /// Z ← Z + Jᵀ K (r + J dv) / Δt.

@@ -8,63 +8,80 @@
 //!
 //! where I, B and f are those of the body with all that it carries, Ψ̇ = v_λ × S and Ψ̈ = a_λ × S + v_λ × Ψ̇.
 
+use core::ops::Range;
+
 use super::inverse::accelerate_bodies;
 use super::{Dynamics, check_external, mass_matrix};
 use crate::input::{InputError, check_length};
 use crate::linalg::MatMut;
-use crate::memory::{Values, run_mut};
-use crate::model::{Body, Model};
+use crate::memory::{Values, rest_mut, within_mut};
+use crate::model::Model;
 use crate::scalar::Real;
 use crate::spatial::{Coriolis, Force, Motion};
 
-/// What a column of the derivative brings to every row, laid out so that the four entries of a pair are four lanes.
+/// Columns that stand side by side: as many as fill a vector.
+const LANES: usize = if cfg!(target_arch = "arm") { 1 } else { 4 };
+
+type Lanes<T> = [T; LANES];
+
+/// What some columns bring to the rows that they meet, number by number.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Column<T> {
-    /// Per spatial component: Ψ̈, Ψ̇ + Ṡ, S, S.
-    spatial: [[T; 4]; 6],
-    /// Per angular component: Ψ̇, S. The linear ones meet only zeros.
-    angular: [[T; 2]; 3],
+pub(crate) struct Columns<T> {
+    /// To the rows that they carry: angular Ψ̇, then Ψ̈.
+    carry_q: [Lanes<T>; 9],
+    /// Angular S, then Ψ̇ + Ṡ.
+    carry_v: [Lanes<T>; 9],
+    /// To the rows that carry them: 2B Ψ̇ + I Ψ̈ + S ×* f.
+    carried_q: [Lanes<T>; 6],
+    /// 2B S + I (Ψ̇ + Ṡ).
+    carried_v: [Lanes<T>; 6],
 }
 
-impl<T: Real> Column<T> {
+/// Blocks of columns for so many degrees of freedom.
+pub(super) const fn column_blocks(nv: usize) -> usize {
+    nv.div_ceil(LANES)
+}
+
+impl<T: Real> Columns<T> {
+    /// What column `lane` brings to the rows that it carries.
     #[inline(always)]
-    fn new(axis: &Motion<T>, drift: &Motion<T>, drift_rate: &Motion<T>, velocity: &Motion<T>) -> Self {
-        let (s, a, b) = (axis.to_array(), drift_rate.to_array(), velocity.to_array());
-        let (w, d) = (&axis.angular, &drift.angular);
-        Self {
-            spatial: core::array::from_fn(|k| [a[k], b[k], s[k], s[k]]),
-            angular: core::array::from_fn(|k| [d[k], w[k]]),
-        }
+    fn put_carrier(
+        &mut self,
+        lane: usize,
+        axis: &Motion<T>,
+        drift: &Motion<T>,
+        drift_rate: &Motion<T>,
+        rate: &Motion<T>,
+    ) {
+        let (w, u) = (&axis.angular, &drift.angular);
+        let ([a, b, c, d, e, f], [m, n, o, p, q, r]) = (drift_rate.to_array(), (*drift + *rate).to_array());
+        put(&mut self.carry_q, lane, [u.x, u.y, u.z, a, b, c, d, e, f]);
+        put(&mut self.carry_v, lane, [w.x, w.y, w.z, m, n, o, p, q, r]);
     }
 }
 
-impl<T: Real> Default for Column<T> {
+/// Writes a column of lanes.
+#[inline(always)]
+fn put<T: Real, const N: usize>(to: &mut [Lanes<T>; N], lane: usize, numbers: [T; N]) {
+    for (to, x) in to.iter_mut().zip(numbers) {
+        to[lane % LANES] = x;
+    }
+}
+
+/// Σ factor · lanes, in the order of the factors.
+#[inline(always)]
+fn combine<T: Real, const N: usize>(factors: &[T; N], lanes: &[Lanes<T>; N]) -> Lanes<T> {
+    let mut sum = [T::ZERO; LANES];
+    for (factor, lanes) in factors.iter().zip(lanes) {
+        sum = core::array::from_fn(|lane| factor.mul_add(lanes[lane], sum[lane]));
+    }
+    sum
+}
+
+impl<T: Real> Default for Columns<T> {
     fn default() -> Self {
-        Self { spatial: [[T::ZERO; 4]; 6], angular: [[T::ZERO; 2]; 3] }
-    }
-}
-
-/// What a row (and the column of the same number) brings to every pair, in the lanes of [`Column`].
-struct Row<T> {
-    /// Per spatial component: Sᵀ I twice, then the right factors of its own column for q and v.
-    spatial: [[T; 4]; 6],
-    /// Angular part of Sᵀ 2B; the linear one is zero.
-    angular: [T; 3],
-}
-
-impl<T: Real> Row<T> {
-    /// [∂τᵢ/∂qⱼ, ∂τᵢ/∂vⱼ, ∂τⱼ/∂qᵢ, ∂τⱼ/∂vᵢ] for this row i and a column j that carries it.
-    #[inline(always)]
-    fn meet(&self, column: &Column<T>) -> [T; 4] {
-        let mut coriolis = [T::ZERO; 2];
-        for (row, column) in self.angular.iter().zip(&column.angular) {
-            coriolis = core::array::from_fn(|lane| row.mul_add(column[lane], coriolis[lane]));
-        }
-        let mut sums = [coriolis[0], coriolis[1], T::ZERO, T::ZERO];
-        for (row, column) in self.spatial.iter().zip(&column.spatial) {
-            sums = core::array::from_fn(|lane| row[lane].mul_add(column[lane], sums[lane]));
-        }
-        sums
+        let zero = [T::ZERO; LANES];
+        Self { carry_q: [zero; 9], carry_v: [zero; 9], carried_q: [zero; 6], carried_v: [zero; 6] }
     }
 }
 
@@ -102,13 +119,22 @@ pub(crate) fn inverse_derivatives_prepared<T: Real>(
 /// The first 2nv columns of `out`, from accelerations, forces and composite inertias that are already there.
 pub(super) fn write_derivatives<T: Real>(model: Model<'_, T>, out: &mut MatMut<'_, T>, work: &mut Dynamics<'_, T>) {
     prepare_columns(model, work);
-    for dof in 0..model.nv() {
-        clear(run_mut(out.row_mut(dof), 0, 2 * model.nv()));
+    add_up_factors(model, work);
+    for body in model.bodies.iter().rev() {
+        for dof in body.v_range() {
+            write_row(model, (body.v_range(), dof), out, work);
+        }
     }
+}
+
+/// From the leaves: the factors of each row, and what each column brings to the rows that carry it.
+fn add_up_factors<T: Real>(model: Model<'_, T>, work: &mut Dynamics<'_, T>) {
     for (index, body) in model.indexed_bodies().rev() {
         let parent = body.parent.index();
         for dof in body.v_range() {
-            write_row_and_column(model, index, dof, out, work);
+            if write_factors(index, dof, work).is_none() {
+                return;
+            }
         }
         let (coriolis, force) = (work.scratch.coriolis.at(index), work.force.at(index));
         work.scratch.coriolis.change(parent, |x| *x += coriolis);
@@ -116,15 +142,7 @@ pub(super) fn write_derivatives<T: Real>(model: Model<'_, T>, out: &mut MatMut<'
     }
 }
 
-/// Zero, by whole vectors: a call to clear so few numbers takes longer.
-#[inline(always)]
-fn clear<T: Real>(numbers: &mut [T]) {
-    let (fours, rest) = numbers.as_chunks_mut::<4>();
-    fours.iter_mut().for_each(|four| *four = [T::ZERO; 4]);
-    rest.iter_mut().for_each(|x| *x = T::ZERO);
-}
-
-/// What each column brings, and the Coriolis matrix of each body alone.
+/// What each column brings to the rows that it carries, and the Coriolis matrix of each body alone.
 fn prepare_columns<T: Real>(model: Model<'_, T>, work: &mut Dynamics<'_, T>) {
     let Dynamics { kinematics, inertia, momentum, acceleration, scratch, .. } = work;
     for (index, body) in model.indexed_bodies() {
@@ -135,14 +153,16 @@ fn prepare_columns<T: Real>(model: Model<'_, T>, work: &mut Dynamics<'_, T>) {
             return;
         };
         for dof in body.v_range() {
-            let (Some(axis), Some(drift), Some(rate)) =
-                (kinematics.axis.get(dof), kinematics.axis_drift.get(dof), kinematics.axis_rate.get(dof))
-            else {
+            let (Some(axis), Some(drift), Some(rate), Some(columns)) = (
+                kinematics.axis.get(dof),
+                kinematics.axis_drift.get(dof),
+                kinematics.axis_rate.get(dof),
+                scratch.columns.get_mut(dof / LANES),
+            ) else {
                 return;
             };
             let drift_rate = parent_acceleration.cross(axis) + parent_velocity.cross(drift);
-            let velocity = *drift + *rate;
-            scratch.columns.set(dof, Column::new(axis, drift, &drift_rate, &velocity));
+            columns.put_carrier(dof % LANES, axis, drift, &drift_rate, rate);
             scratch.drift_rate.set(dof, drift_rate);
         }
         let (Some(inertia), Some(velocity), Some(momentum)) =
@@ -154,57 +174,95 @@ fn prepare_columns<T: Real>(model: Model<'_, T>, work: &mut Dynamics<'_, T>) {
     }
 }
 
-/// Row `dof` up to its own joint, and column `dof` in the rows of the joints that carry it.
+/// Row `dof` of a joint: the columns that carry it or share its joint, those that it carries, and zero in the others.
 #[inline(always)]
-fn write_row_and_column<T: Real>(
+fn write_row<T: Real>(
     model: Model<'_, T>,
-    index: usize,
-    dof: usize,
+    (joint, dof): (Range<usize>, usize),
     out: &mut MatMut<'_, T>,
     work: &Dynamics<'_, T>,
 ) {
-    let Some(joint) = model.bodies.get(index - 1).map(Body::v_range) else { return };
     let (nv, stride) = (model.nv(), out.stride());
+    let Some(factors) = work.scratch.row_factors.get(dof) else { return };
+    let Some((row_q, row)) = rest_mut(out.data_mut(), dof * stride).split_at_mut_checked(nv) else { return };
+    let Some(row_v) = row.get_mut(..nv) else { return };
+    let Some(axis) = work.kinematics.axis.get(dof).map(Motion::to_array) else { return };
     let columns = &*work.scratch.columns;
-    let Some(factors) = row_factors(index, dof, work) else { return };
-    let Some((above, row)) = out.data_mut().split_at_mut_checked(dof * stride) else { return };
-    let Some((row_q, row_v)) = row.split_at_mut_checked(nv) else { return };
-    let (Some(own), Some(by_q), Some(by_v)) =
-        (columns.get(joint.clone()), row_q.get_mut(joint.clone()), row_v.get_mut(joint.clone()))
-    else {
-        return;
-    };
-    for ((column, q), v) in own.iter().zip(by_q).zip(by_v) {
-        [*q, *v, _, _] = factors.meet(column);
+    // From right to left: whole blocks begin before what they are for.
+    let carried = joint.end..model.tree.descendants(joint.end - 1).end.max(joint.end);
+    clear(row_q, row_v, carried.end..nv);
+    put_blocks(row_q, row_v, carried, columns, |block| {
+        [combine(&axis, &block.carried_q), combine(&axis, &block.carried_v)]
+    });
+    let mut after = joint.end;
+    for run in model.tree.runs(joint.end - 1) {
+        clear(row_q, row_v, run.end..after);
+        after = run.start;
+        put_blocks(row_q, row_v, run, columns, |block| {
+            [combine(factors, &block.carry_q), combine(factors, &block.carry_v)]
+        });
     }
-    for run in model.tree.ancestor_runs(joint.start) {
-        let mut at = run.start * stride + dof;
-        let (Some(own), Some(by_q), Some(by_v)) =
-            (columns.get(run.clone()), row_q.get_mut(run.clone()), row_v.get_mut(run))
-        else {
+    clear(row_q, row_v, 0..after);
+}
+
+/// Writes some columns, and those before them in the same block.
+#[inline(always)]
+fn put_blocks<T: Real>(
+    row_q: &mut [T],
+    row_v: &mut [T],
+    cols: Range<usize>,
+    columns: &[Columns<T>],
+    numbers: impl Fn(&Columns<T>) -> [Lanes<T>; 2],
+) {
+    let mut at = cols.start / LANES * LANES;
+    for block in columns.iter().skip(cols.start / LANES) {
+        if at >= cols.end {
             return;
-        };
-        for ((column, row_q), row_v) in own.iter().zip(by_q).zip(by_v) {
-            let Some([column_q, .., column_v]) = above.get_mut(at..=at + nv) else { return };
-            [*row_q, *row_v, *column_q, *column_v] = factors.meet(column);
-            at += stride;
         }
+        let [q, v] = numbers(block);
+        put_lanes(row_q, at..cols.end, q);
+        put_lanes(row_v, at..cols.end, v);
+        at += LANES;
     }
 }
 
-/// Left factors Sᵀ I and Sᵀ 2B of row `dof`, right factors of column `dof`.
+/// Writes all lanes, or as many as there is room for.
 #[inline(always)]
-fn row_factors<T: Real>(index: usize, dof: usize, work: &Dynamics<'_, T>) -> Option<Row<T>> {
-    let Dynamics { kinematics, scratch, .. } = work;
-    let (inertia, coriolis) = (work.composite.get(index)?, scratch.coriolis.get(index)?);
+fn put_lanes<T: Real>(row: &mut [T], cols: Range<usize>, lanes: Lanes<T>) {
+    let Some(row) = row.get_mut(cols) else { return };
+    match row.first_chunk_mut::<LANES>() {
+        Some(row) => *row = lanes,
+        None => row.iter_mut().zip(lanes).for_each(|(to, x)| *to = x),
+    }
+}
+
+/// Zero in some columns of both rows, by whole vectors: a call to clear so few numbers takes longer.
+#[inline(always)]
+fn clear<T: Real>(row_q: &mut [T], row_v: &mut [T], cols: Range<usize>) {
+    if cols.is_empty() {
+        return;
+    }
+    for row in [row_q, row_v] {
+        let (fours, rest) = within_mut(row, cols.clone()).as_chunks_mut::<4>();
+        fours.iter_mut().for_each(|four| *four = [T::ZERO; 4]);
+        rest.iter_mut().for_each(|x| *x = T::ZERO);
+    }
+}
+
+/// Left factors of row `dof`, and what column `dof` brings to the rows that carry it.
+#[inline(always)]
+fn write_factors<T: Real>(index: usize, dof: usize, work: &mut Dynamics<'_, T>) -> Option<()> {
+    let Dynamics { kinematics, scratch, composite, unit_momentum, force, .. } = work;
+    let (inertia, coriolis) = (composite.get(index)?, scratch.coriolis.get(index)?);
     let (axis, drift) = (kinematics.axis.get(dof)?, kinematics.axis_drift.get(dof)?);
     let velocity = *drift + *kinematics.axis_rate.get(dof)?;
-    let turned_force = axis.cross_force(work.force.get(index)?);
+    let turned_force = axis.cross_force(force.get(index)?);
     let column_q = coriolis.multiply_add(drift, &(*inertia * *scratch.drift_rate.get(dof)?)) + turned_force;
     let column_v = coriolis.multiply_add(axis, &(*inertia * velocity));
-    let (f, q, v) = (work.unit_momentum.get(dof)?.to_array(), column_q.to_array(), column_v.to_array());
-    Some(Row {
-        spatial: core::array::from_fn(|k| [f[k], f[k], q[k], v[k]]),
-        angular: coriolis.transposed_angular(axis).into(),
-    })
+    let columns = scratch.columns.get_mut(dof / LANES)?;
+    put(&mut columns.carried_q, dof % LANES, column_q.to_array());
+    put(&mut columns.carried_v, dof % LANES, column_v.to_array());
+    let (b, [f, g, h, i, j, k]) = (coriolis.transposed_angular(axis), unit_momentum.get(dof)?.to_array());
+    *scratch.row_factors.get_mut(dof)? = [b.x, b.y, b.z, f, g, h, i, j, k];
+    Some(())
 }

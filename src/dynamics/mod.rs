@@ -79,8 +79,10 @@ carved! {
         coriolis: [Coriolis<T>; d.with_world()],
         /// Ψ̈ of each axis, per [`inverse_derivatives`].
         drift_rate: [Motion<T>; d.nv],
+        /// Of each row: angular Sᵀ 2B (the linear part is zero), then Sᵀ I, per [`inverse_derivatives`].
+        row_factors: [[T; 9]; d.nv],
         /// Columns that all rows of the derivative meet, per [`inverse_derivatives`].
-        columns: [inverse_derivatives::Column<T>; d.nv],
+        columns: [inverse_derivatives::Columns<T>; inverse_derivatives::column_blocks(d.nv)],
     }
 }
 

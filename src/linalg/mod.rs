@@ -7,6 +7,7 @@
 
 mod cholesky;
 mod cholesky_blocks;
+mod corrected_solve;
 mod few_rows;
 mod ldlt;
 mod lu;
@@ -22,6 +23,7 @@ mod whole_rows;
 
 pub use cholesky::{NotPositiveDefinite, cholesky, cholesky_solve, cholesky_solve_vector};
 pub(crate) use cholesky_blocks::{cholesky_in_blocks, cholesky_solve_in_blocks, eliminate_in_blocks};
+pub(crate) use corrected_solve::{Correction, solve_corrected};
 pub(crate) use few_rows::{exchange_rows, mix_three_rows, three_rows};
 pub use ldlt::{SmallPivot, ldlt, ldlt_solve};
 pub(crate) use lu::partial_dot;
@@ -31,8 +33,6 @@ pub(crate) use mirror::{mirror, transpose_square};
 pub use pivoted_cholesky::pivoted_cholesky;
 pub(crate) use product::write_gram_rows;
 pub use product::{add_a_b, add_a_bt, add_at_a_upper, add_at_b, add_at_b_upper};
-pub(crate) use row_product::{add_rows_a_b, add_symmetric_product, subtract_rows_at_b};
+pub(crate) use row_product::{add_symmetric_product, subtract_rows_at_b};
 pub use triangular::{solve_lower, solve_unit_lower, solve_upper};
-pub(crate) use whole_rows::{
-    WIDEST, add_few_rows, multiply_in_place, subtract_whole_rows, transpose, write_sparse_product,
-};
+pub(crate) use whole_rows::{add_few_rows, transpose};

@@ -17,13 +17,6 @@ pub(super) fn whole_pass(from: usize, end: usize) -> usize {
     widths.into_iter().find(fits).map_or(from / 4 * 4, |width| end - width)
 }
 
-/// How many of the first columns, `needed` or more and `most` at most, [`subtract_rows`] passes over but once.
-#[inline(always)]
-pub(super) fn one_pass(needed: usize, most: usize) -> usize {
-    let widths = [4, WIDE / 4, WIDE * 3 / 8, WIDE / 2, WIDE * 3 / 4, WIDE, WIDE + 4, WIDE * 3 / 2];
-    widths.into_iter().find(|width| *width >= needed && *width <= most).unwrap_or(most)
-}
-
 /// `target[cols] −= Σ coefficient · row[cols]` over the rows that start every `stride` numbers in `sources`, one per
 /// coefficient, in their order. O(coefficients · cols).
 ///

@@ -5,9 +5,9 @@
 
 use core::ops::Range;
 
-use super::rows::{Column, WIDE, chunk, chunk_mut, one_pass, row_end, scale, subtract_chunk, subtract_rows};
+use super::rows::{Column, WIDE, chunk, chunk_mut, row_end, scale, subtract_chunk, subtract_rows};
 use super::{MatMut, MatRef, NotPositiveDefinite, padded, partial_dot};
-use crate::memory::{Values, rest_mut, run_mut, split_mut, within, within_mut};
+use crate::memory::{Values, rest_mut, run_mut, split_mut, within};
 use crate::scalar::Real;
 
 /// One degree of freedom in the tree.
@@ -274,30 +274,6 @@ pub fn half_solve_vector<T: Real>(tree: Tree<'_>, l: MatRef<'_, T>, x: &mut [T])
     }
 }
 
-/// X = M⁻¹, with `l` and `inverse_pivots` from [`factorize`]. O(nv² · depth).
-///
-/// Row i of X is e_i / D_i less those of its ancestors, up to the diagonal; the rest is symmetric.
-pub(crate) fn write_inverse<T: Real>(tree: Tree<'_>, l: MatRef<'_, T>, inverse_pivots: &[T], mut x: MatMut<'_, T>) {
-    let (stride, cols) = (x.stride(), x.full_cols());
-    let data = x.data_mut();
-    for i in 0..tree.len() {
-        let (above, row) = split_mut(data, i * stride);
-        for x in run_mut(row, 0, cols) {
-            *x = T::ZERO;
-        }
-        // Whole vectors: what they reach beyond the diagonal is written later.
-        subtract_ancestors(tree, l, i, (row, above), stride, one_pass(i, cols));
-        // Beside its ancestors L is zero.
-        let (Some(left), Some(before)) = (l.row(i).get(..i), row.get(..i)) else { return };
-        let own = inverse_pivots.at(i) - partial_dot(left, before);
-        row.set(i, own);
-        for (above, x) in above.chunks_exact_mut(stride.max(1)).zip(&*row) {
-            let Some(mirrored) = above.get_mut(i) else { return };
-            *mirrored = *x;
-        }
-    }
-}
-
 /// X ← diag(factor) X.
 pub fn scale_rows<T: Real>(mut x: MatMut<'_, T>, factor: impl Fn(usize) -> T) {
     let (rows, cols, stride) = (x.rows(), x.full_cols(), x.stride());
@@ -427,24 +403,6 @@ fn subtract_runs<T: Real, const W: usize>(
         }
     }
     *out = sum;
-}
-
-/// Entry `dof` of L x.
-#[inline(always)]
-pub(crate) fn unit_lower_dot<T: Real>(tree: Tree<'_>, l: MatRef<'_, T>, dof: usize, x: &[T]) -> T {
-    let row = l.row(dof);
-    tree.ancestor_runs(dof).flatten().fold(x.at(dof), |sum, j| row.at(j).mul_add(x.at(j), sum))
-}
-
-/// y ← y + factor · row `dof` of L.
-#[inline(always)]
-pub(crate) fn add_unit_lower_row<T: Real>(tree: Tree<'_>, l: MatRef<'_, T>, dof: usize, factor: T, y: &mut [T]) {
-    y.change(dof, |y| *y += factor);
-    for run in tree.ancestor_runs(dof) {
-        for (y, l) in within_mut(y, run.clone()).iter_mut().zip(within(l.row(dof), run)) {
-            *y = factor.mul_add(*l, *y);
-        }
-    }
 }
 
 /// y ← M x, from the lower triangle of M before it is factored.

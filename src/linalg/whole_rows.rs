@@ -6,7 +6,7 @@ use crate::memory::run;
 use crate::scalar::Real;
 
 /// Sums of a row that are kept in registers, at most: all but two of the vectors of x86-64-v3.
-pub(crate) const WIDEST: usize = if cfg!(target_arch = "arm") { 16 } else { 56 };
+pub(super) const WIDEST: usize = if cfg!(target_arch = "arm") { 16 } else { 56 };
 
 /// How many of the columns that are left to take next: whole vectors, or one of some that fill none.
 #[inline(always)]
@@ -14,7 +14,7 @@ fn next_width(left: usize) -> usize {
     if left < 4 { 1 } else { (left / 4 * 4).min(WIDEST) }
 }
 
-/// Calls a function with a width of [`next_width`] as a constant.
+/// Calls a function with a width, one or whole vectors up to [`WIDEST`], as a constant.
 macro_rules! with_width {
     ($width:expr, $name:ident, $call:expr) => {
         with_width!(@some $width, $name, $call; 1, 4, 8, 12, 16, 20, 24, 28, 32, 36, 40, 44, 48, 52, 56)
@@ -29,107 +29,7 @@ macro_rules! with_width {
         }
     };
 }
-
-/// Goes over all columns of a matrix, a band of some [`next_width`] after the other.
-macro_rules! for_each_band {
-    ($matrix:ident, $first:ident, $name:ident, $call:expr) => {
-        let (end, mut $first) = ($matrix.full_cols(), 0);
-        while $first < end {
-            let width = next_width(end - $first);
-            with_width!(width, $name, $call);
-            $first += width;
-        }
-    };
-}
-
-/// Z ← scale · A Z − F S. S has its rows whole, padding included; what Z has in its padding is spoiled. `band` has
-/// [`WIDEST`] numbers for each row of Z. O(rows² · columns).
-pub(crate) fn multiply_in_place<T: Real>(
-    mut z: MatMut<'_, T>,
-    (a, scale): (MatRef<'_, T>, T),
-    (f, s): (MatRef<'_, T>, MatRef<'_, T>),
-    band: &mut [T],
-) {
-    debug_assert!(a.rows() == z.rows() && f.cols() == s.rows() && s.data().len() >= s.rows() * s.stride());
-    for_each_band!(z, first, W, write_band::<T, W>(&mut z, (a, scale), (f, s), first, band));
-}
-
-fn write_band<T: Real, const W: usize>(
-    z: &mut MatMut<'_, T>,
-    (a, scale): (MatRef<'_, T>, T),
-    (f, s): (MatRef<'_, T>, MatRef<'_, T>),
-    first: usize,
-    band: &mut [T],
-) {
-    let (rows, stride) = (z.rows(), z.stride());
-    let Some(packed) = band.as_chunks_mut::<W>().0.get_mut(..rows) else { return };
-    let mut at = first;
-    for place in &mut *packed {
-        let Some(from) = chunk::<T, W>(z.as_ref().data(), at) else { return };
-        *place = from.map(|x| scale * x);
-        at += stride;
-    }
-    let (data, mut at, held) = (z.data_mut(), first, s.data().chunks_exact(s.stride().max(1)));
-    for i in 0..rows {
-        let mut sums = [T::ZERO; W];
-        for (factor, line) in a.row(i).iter().zip(&*packed) {
-            add_scaled(*factor, line, &mut sums);
-        }
-        if f.rows() > 0 {
-            for (factor, line) in f.row(i).iter().zip(held.clone()) {
-                let Some(line) = chunk::<T, W>(line, first) else { return };
-                add_scaled(-*factor, line, &mut sums);
-            }
-        }
-        let Some(out) = chunk_mut::<T, W>(data, at) else { return };
-        *out = sums;
-        at += stride;
-    }
-}
-
-/// C = A B, where rows of A may be empty in places. B has its rows whole, padding included.
-pub(crate) fn write_sparse_product<T: Real>(mut c: MatMut<'_, T>, a: MatRef<'_, T>, b: MatRef<'_, T>) {
-    debug_assert!(a.cols() == b.rows() && c.rows() == a.rows() && b.data().len() >= b.rows() * b.stride());
-    for_each_band!(c, first, W, write_sparse_band::<T, W>(&mut c, a, b, first));
-}
-
-fn write_sparse_band<T: Real, const W: usize>(c: &mut MatMut<'_, T>, a: MatRef<'_, T>, b: MatRef<'_, T>, first: usize) {
-    let (rows, stride, lines) = (c.rows(), c.stride(), b.data().chunks_exact(b.stride().max(1)));
-    let (data, mut at) = (c.data_mut(), first);
-    for i in 0..rows {
-        let mut sums = [T::ZERO; W];
-        for (factor, line) in a.row(i).iter().zip(lines.clone()) {
-            if *factor != T::ZERO {
-                let Some(line) = chunk::<T, W>(line, first) else { return };
-                add_scaled(*factor, line, &mut sums);
-            }
-        }
-        let Some(out) = chunk_mut::<T, W>(data, at) else { return };
-        *out = sums;
-        at += stride;
-    }
-}
-
-/// C −= A B. B has its rows whole, padding included.
-pub(crate) fn subtract_whole_rows<T: Real>(mut c: MatMut<'_, T>, a: MatRef<'_, T>, b: MatRef<'_, T>) {
-    debug_assert!(a.cols() == b.rows() && c.rows() == a.rows() && b.data().len() >= b.rows() * b.stride());
-    for_each_band!(c, first, W, subtract_band::<T, W>(&mut c, a, b, first));
-}
-
-fn subtract_band<T: Real, const W: usize>(c: &mut MatMut<'_, T>, a: MatRef<'_, T>, b: MatRef<'_, T>, first: usize) {
-    let (rows, stride, lines) = (c.rows(), c.stride(), b.data().chunks_exact(b.stride().max(1)));
-    let (data, mut at) = (c.data_mut(), first);
-    for i in 0..rows {
-        let Some(out) = chunk_mut::<T, W>(data, at) else { return };
-        let mut sums = *out;
-        for (factor, line) in a.row(i).iter().zip(lines.clone()) {
-            let Some(line) = chunk::<T, W>(line, first) else { return };
-            add_scaled(-*factor, line, &mut sums);
-        }
-        *out = sums;
-        at += stride;
-    }
-}
+pub(super) use with_width;
 
 /// line += Σ factor · row, for rows that start every `stride` numbers, in their order; N is a multiple of three.
 /// O(N · columns).
@@ -175,7 +75,7 @@ fn add_few<T: Real, const N: usize, const W: usize>(
 
 /// sums += factor · line.
 #[inline(always)]
-fn add_scaled<T: Real, const W: usize>(factor: T, line: &[T; W], sums: &mut [T; W]) {
+pub(super) fn add_scaled<T: Real, const W: usize>(factor: T, line: &[T; W], sums: &mut [T; W]) {
     for c in 0..W {
         sums[c] = factor.mul_add(line[c], sums[c]);
     }
@@ -237,10 +137,6 @@ mod tests {
         }
     }
 
-    fn product(a: MatRef<'_, f64>, b: MatRef<'_, f64>, i: usize, j: usize) -> f64 {
-        (0..a.cols()).map(|k| a[(i, k)] * b[(k, j)]).sum()
-    }
-
     fn assert_entries(found: MatRef<'_, f64>, expected: impl Fn(usize, usize) -> f64) {
         for i in 0..found.rows() {
             for j in 0..found.cols() {
@@ -251,36 +147,6 @@ mod tests {
 
     /// Narrower and wider than a band, whole vectors and not.
     const COLUMNS: [usize; 9] = [1, 3, 4, 5, 12, 48, 56, 57, 130];
-
-    #[test]
-    fn products_by_whole_rows_are_products() {
-        for cols in COLUMNS {
-            for (rows, depth) in [(1, 1), (5, 3), (6, 8)] {
-                let (a, b) = (Whole::new(rows, depth, 1), Whole::new(depth, cols, 2));
-                let mut c = Whole::new(rows, cols, 3);
-                write_sparse_product(c.view_mut(), a.view(), b.view());
-                assert_entries(c.view(), |i, j| product(a.view(), b.view(), i, j));
-                let (before, mut c) = (Whole::new(rows, cols, 4), Whole::new(rows, cols, 4));
-                subtract_whole_rows(c.view_mut(), a.view(), b.view());
-                assert_entries(c.view(), |i, j| before.view()[(i, j)] - product(a.view(), b.view(), i, j));
-            }
-        }
-    }
-
-    #[test]
-    fn a_product_in_place_is_one_of_what_was_there() {
-        for cols in COLUMNS {
-            for (rows, held) in [(1, 0), (4, 3), (7, 5)] {
-                let (a, f, s) = (Whole::new(rows, rows, 1), Whole::new(rows, held, 2), Whole::new(held, cols, 3));
-                let (before, mut z) = (Whole::new(rows, cols, 4), Whole::new(rows, cols, 4));
-                let mut band = vec![0.0; rows * WIDEST];
-                multiply_in_place(z.view_mut(), (a.view(), 2.0), (f.view(), s.view()), &mut band);
-                assert_entries(z.view(), |i, j| {
-                    2.0 * product(a.view(), before.view(), i, j) - product(f.view(), s.view(), i, j)
-                });
-            }
-        }
-    }
 
     #[test]
     fn a_few_rows_are_added_in_their_shares() {
