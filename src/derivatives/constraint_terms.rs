@@ -37,52 +37,42 @@ pub(super) fn write<T: Real<Plain = T>, S>(
     }
     propagate_velocity(model, work, out);
     let mut contacts = work.collision.contacts().iter();
-    let mut turning: Option<Turning<T>> = None;
+    let mut turning = Turning::NONE;
     for (position, constraint) in problem.constraints.iter().enumerate() {
-        let linear = &{ out.linear.at(position) };
-        let contact = match constraint.source {
-            Source::Contact { .. } => contacts.next(),
-            _ => None,
-        };
+        let contact = if matches!(constraint.source, Source::Contact { .. }) { contacts.next() } else { None };
+        let Some(linear) = out.linear.get(position).copied() else { return };
         if linear.unknowns(&constraint.law) == 0 {
             continue;
         }
-        let motion = contact.map(|contact| FrameMotion::of(model, contact, work.collision.placement, settings));
-        let own_gap = match &motion {
-            Some(FrameMotion::Curved { gap, .. }) => gap.as_ref(),
-            _ => None,
-        };
-        add_offset(model, work, (constraint, linear), own_gap.is_some(), out);
-        if let (Some(gap), Some(contact)) = (own_gap, contact) {
-            add_gap(model, work, (constraint, linear, contact), gap, out);
-        }
         match constraint.source {
             Source::Contact { .. } => {
-                let (Some(contact), Some(motion)) = (contact, motion) else { continue };
+                let Some(contact) = contact else { continue };
+                let motion = FrameMotion::of(model, contact, work.collision.placement, settings);
+                let own_gap = if let FrameMotion::Curved { gap, .. } = &motion { gap.as_ref() } else { None };
+                add_offset(model, work, (constraint, &linear), own_gap.is_some(), out);
+                if let Some(gap) = own_gap {
+                    add_gap(model, work, (constraint, &linear, contact), gap, out);
+                }
                 let Some((body, sign)) = moving_side(model, contact) else {
-                    add_contact(model, work, (constraint, linear, contact), (&motion, settings.dt_s), out);
+                    add_contact(model, work, (constraint, &linear, contact), (&motion, settings.dt_s), out);
                     continue;
                 };
-                if let Some(other) = turning.take_if(|turning| !turning.is_of(body)).filter(|_| !out.held) {
-                    other.finish(model, settings.dt_s, work, out);
+                if !turning.is_of(body) {
+                    turning.finish(model, settings.dt_s, work, out);
+                    turning = Turning::of(model, body, work, out);
                 }
-                if turning.is_none() {
-                    turning = Turning::new(model, body, work, out);
-                }
-                let Some(turning) = &mut turning else { continue };
-                turning.add(model, work, (constraint, linear, contact, sign), &motion, out);
+                turning.add(model, work, (constraint, &linear, contact, sign), &motion, out);
             }
             Source::Closure { index, row: 0 } => {
+                add_offset(model, work, (constraint, &linear), false, out);
                 let Some(closure) = model.closures.get(usize::from(index)) else { continue };
                 let rows = linear_of(out, position, closure.kind);
                 add_closure(model, work, (constraint, &rows, closure), settings.dt_s, out);
             }
-            _ => {}
+            _ => add_offset(model, work, (constraint, &linear), false, out),
         }
     }
-    if let Some(turning) = turning.filter(|_| !out.held) {
-        turning.finish(model, settings.dt_s, work, out);
-    }
+    turning.finish(model, settings.dt_s, work, out);
 }
 
 /// V⁺ of each body, and the drift of each axis with it.

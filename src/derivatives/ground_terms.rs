@@ -18,7 +18,7 @@ use crate::contact::reduced::Linear;
 use crate::contact::{Constraint, Source, tangents};
 use crate::linalg::tree::Tree;
 use crate::linalg::{add_few_rows, padded};
-use crate::memory::{Values, copy, first, rest_mut, run_mut, within};
+use crate::memory::{Values, copy, first, rest_mut, run_mut, split_mut, within};
 use crate::model::{BodyId, Model};
 use crate::scalar::Real;
 use crate::spatial::vector::{cross, dot, scale_add};
@@ -73,13 +73,17 @@ pub(super) struct Turning<T> {
 }
 
 impl<T: Real> Turning<T> {
-    /// Of a body that nothing touches yet; the axes and drifts of its chain go to `out.axes`. None if nothing moves it.
-    pub fn new(model: Model<'_, T>, body: BodyId, work: &Step<'_, T>, out: &mut Derivatives<'_, T>) -> Option<Self> {
-        let last = model.body(body)?.v_range().last()?;
-        let (axes, drifts) = out.axes.split_at_mut_checked(6 * padded(model.nv()))?;
+    /// Of no body.
+    pub const NONE: Self = Self { body: BodyId::WORLD, last: 0, columns: [Force::ZERO; 6] };
+
+    /// Of a body that nothing touches yet; the axes and drifts of its chain go to `out.axes`.
+    #[inline(always)]
+    pub fn of(model: Model<'_, T>, body: BodyId, work: &Step<'_, T>, out: &mut Derivatives<'_, T>) -> Self {
+        let last = model.body(body).and_then(|body| body.v_range().last()).unwrap_or_default();
+        let (axes, drifts) = split_mut(out.axes, 6 * padded(model.nv()));
         write_chain(model.tree, last, work.dynamics.kinematics.axis, axes);
         write_chain(model.tree, last, out.drift_after, drifts);
-        Some(Self { body, last, columns: [Force::ZERO; 6] })
+        Self { body, last, ..Self::NONE }
     }
 
     /// Whether it is that of `body`.
@@ -152,12 +156,15 @@ impl<T: Real<Plain = T>> Turning<T> {
         }
     }
 
-    /// Z ← Z − Sᵀ T S / Δt along the chain of the body. O(depth²).
+    /// Z ← Z − Sᵀ T S / Δt along the chain of the body, unless there is none or Z is not wanted. O(depth²).
     pub fn finish(&self, model: Model<'_, T>, dt_s: T, work: &Step<'_, T>, out: &mut Derivatives<'_, T>) {
+        if out.held || self.is_of(BodyId::WORLD) {
+            return;
+        }
         let (wide, stride, axes) = (out.stride(), padded(model.nv()), &*work.dynamics.kinematics.axis);
         let (last, turned) = (self.last, self.rows(-T::ONE / dt_s));
-        // Whole rows pay where vectors are wide and rows are long.
-        let whole = !cfg!(target_arch = "arm") && model.nv() >= LONG;
+        // Whole rows pay where vectors are wide.
+        let whole = !cfg!(target_arch = "arm");
         for row in model.tree.runs(last).flatten() {
             // Sⱼᵀ T, then its products with the axes of the chain.
             let Some(axis) = axes.get(row) else { return };
@@ -201,9 +208,6 @@ fn write_chain<T: Real>(tree: Tree<'_>, last: usize, motions: &[Motion<T>], out:
         }
     }
 }
-
-/// Degrees of freedom of a long row.
-const LONG: usize = 12;
 
 /// Six numbers, in whole vectors where those are wide.
 const LANES: usize = if cfg!(target_arch = "arm") { 6 } else { 8 };

@@ -232,6 +232,7 @@ fn put_lanes<T: Real>(row: &mut [T], cols: Range<usize>, lanes: Lanes<T>) {
     let Some(row) = row.get_mut(cols) else { return };
     match row.first_chunk_mut::<LANES>() {
         Some(row) => *row = lanes,
+        // A call to copy; number by number, all that leads here would be computed so.
         None => row.iter_mut().zip(lanes).for_each(|(to, x)| *to = x),
     }
 }
