@@ -39,9 +39,11 @@ fn mirror_blocks<T: Real>(above: &[T], below: &mut [T], first: usize, stride: us
         (d[0], d[1], d[2]) = (a[3], b[3], c[3]);
     }
     let targets = a.iter_mut().zip(b).zip(c).zip(d);
-    for ((((a, b), c), d), rows) in targets.zip(above.chunks_exact((BLOCK * stride).max(1))) {
-        let Some(square) = square(rows, first, stride) else { return };
-        let [x, y, z, w] = square;
+    let mut sources = above;
+    for (((a, b), c), d) in targets {
+        let Some((rows, rest)) = sources.split_at_checked(BLOCK * stride) else { return };
+        sources = rest;
+        let Some([x, y, z, w]) = square(rows, first, stride) else { return };
         *a = [x[0], y[0], z[0], w[0]];
         *b = [x[1], y[1], z[1], w[1]];
         *c = [x[2], y[2], z[2], w[2]];

@@ -339,7 +339,7 @@ fn band<T: Real, const R: usize>(
     }
     // A transposed factor is gathered number by number: four columns at a time are all that pays.
     if b.col_step == 1 {
-        if size_of::<T>() <= 4 {
+        if size_of::<T>() <= 4 && !cfg!(target_arch = "arm") {
             tiles!(2 * TILE_COLS);
         }
         tiles!(TILE_COLS, NARROW_COLS);

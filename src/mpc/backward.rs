@@ -296,7 +296,7 @@ impl<T: Real> Backward<'_, T> {
         }
         solve_lower_in_blocks(self.bounds.factor(), MatMut::with_stride(self.crossed, free.len(), n, stride));
         let (nu, gain_stride) = (gain.rows(), gain.stride());
-        for (row, y) in self.crossed.chunks_exact(stride).enumerate().take(free.len()) {
+        for (row, y) in self.crossed.chunks_exact(stride.max(1)).enumerate().take(free.len()) {
             for (out, y) in gain.row_mut(row).iter_mut().zip(y) {
                 *out = -*y;
             }
