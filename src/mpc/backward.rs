@@ -3,9 +3,8 @@
 //! It uses how the step integrates: with F = ∂v⁺/∂(q, v, u), the next state changes by E δq + D F δ(q, v, u), where
 //! D = (T; 1), and E and T are the block diagonal Jacobians of q ⊕ Δt v⁺. With the value function V, all is in
 //! W = Dᵀ V D and P = Dᵀ V E, which are nv × nv: Q = l + Fᵀ W F + Fᵀ P + Pᵀ F + Eᵀ V_qq E. Joints of one axis move along
-//! it, so there E = 1 and T = Δt; only the others have blocks worth multiplying with. Of symmetric matrices one triangle is
-//! kept: V before the node is the sum of l, Fᵀ (W F + P), Pᵀ F, Eᵀ V_qq E and −Yᵀ Y with Q_uu = Uᵀ U and Y = U⁻ᵀ Q_ux, and
-//! written once.
+//! it, so there E = 1 and T = Δt; only the others have blocks worth multiplying with. V before the node is Q_xx − Yᵀ Y with
+//! Q_uu = Uᵀ U and Y = U⁻ᵀ Q_ux, summed up on and above the diagonal and then mirrored.
 
 mod value;
 
@@ -195,14 +194,9 @@ impl<T: Real> Backward<'_, T> {
         self.value.project(dt_s, self.weight, self.coupling);
         let wide = padded(nv);
         for body in of_several_axes(model) {
-            for other in of_several_axes(model) {
-                times_block(
-                    run_mut(self.turned, body.v_range().start * stride, body.joint.nv() * stride),
-                    stride,
-                    other,
-                    self.to,
-                );
-            }
+            let (first, n) = span(body);
+            let own = run_mut(self.turned, first * stride, n * stride);
+            of_several_axes(model).for_each(|other| times_block(own, stride, other, self.to));
             for column in body.v_range() {
                 let row = run(self.turned, column * stride, 2 * nv);
                 let (by_q, by_v) = (run(row, 0, nv), run(row, nv, nv));
@@ -214,7 +208,7 @@ impl<T: Real> Backward<'_, T> {
         }
     }
 
-    /// M, and l ← Q: uu in place, on and above its diagonal, ux into `crossed`; qq without what F_qᵀ M_q, −Yᵀ Y give.
+    /// M, Q_uu in place of l_uu, on and above its diagonal, and Q_ux into `crossed`; l_qq ← l_qq + F_qᵀ P.
     fn add_value(&mut self, f: MatRef<'_, T>, quadratic: &mut Quadratic<'_, T>) {
         let (nv, n, wide) = (self.nv(), self.value.gradient.len(), padded(self.nv()));
         let (columns, nu) = (f.cols(), f.cols().saturating_sub(n));
@@ -317,7 +311,7 @@ impl<T: Real> Backward<'_, T> {
         }
     }
 
-    /// V = l + Mᵀ F − Yᵀ Y, where l has been given what is neither.
+    /// V = l + Mᵀ F − Yᵀ Y, where l_qq has been given F_qᵀ P + Eᵀ V_qq E.
     fn update_hessian(&mut self, f: MatRef<'_, T>, quadratic: &mut Quadratic<'_, T>) {
         let (nv, n, columns) = (self.nv(), self.value.gradient.len(), f.cols());
         let product = MatRef::with_stride(self.product, nv, columns, padded(columns));
