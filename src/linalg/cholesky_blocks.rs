@@ -2,7 +2,10 @@
 //! diagonal may be spoiled. Every entry of the factor sums in the same order, so its bits are the same.
 
 use super::rows::{Column, chunk, chunk_mut, combined, scale, subtract_rows};
-use super::{MatMut, MatRef, NotPositiveDefinite, cholesky, cholesky_solve_vector};
+use super::{
+    MatMut, MatRef, NotPositiveDefinite, cholesky, cholesky_solve_vector, solve_lower, solve_upper, subtract_at_b,
+};
+use crate::memory::{rest, rest_mut, split_mut};
 use crate::scalar::Real;
 
 /// Rows of a panel.
@@ -102,10 +105,7 @@ fn subtract_tile<T: Real, const W: usize>(above: &[T], panel: &mut [T], first: u
 /// Factors four rows from their diagonal on: first the block on it, then all columns by that. The pivot that fails.
 #[inline(always)]
 fn factor_panel<T: Real>(panel: &mut [T], first: usize, (stride, cols): (usize, usize)) -> Result<(), usize> {
-    let Some((a, rest)) = panel.split_at_mut_checked(stride) else { return Ok(()) };
-    let Some((b, rest)) = rest.split_at_mut_checked(stride) else { return Ok(()) };
-    let Some((c, d)) = rest.split_at_mut_checked(stride) else { return Ok(()) };
-    let [a, b, c, d] = [a, b, c, d].map(|row| row.get_mut(first..cols).unwrap_or_default().as_chunks_mut::<PANEL>().0);
+    let Some([a, b, c, d]) = four_rows(panel, first, (stride, cols)) else { return Ok(()) };
     let (Some(&p), Some(&q), Some(&r), Some(&s)) = (a.first(), b.first(), c.first(), d.first()) else { return Ok(()) };
     let (mut block, mut inverses) = ([p, q, r, s], [T::ZERO; PANEL]);
     for k in 0..PANEL {
@@ -123,14 +123,101 @@ fn factor_panel<T: Real>(panel: &mut [T], first: usize, (stride, cols): (usize, 
             }
         }
     }
-    let [[_, ab, ac, ad], [_, _, bc, bd], [_, _, _, cd], _] = block;
+    solve_four_lower(&block, &inverses, [a, b, c, d]);
+    Ok(())
+}
+
+/// X ← U⁻ᵀ X for many right-hand sides, with `u` from [`cholesky_in_blocks`]. O(n² · columns).
+pub(crate) fn solve_lower_in_blocks<T: Real>(u: MatRef<'_, T>, mut x: MatMut<'_, T>) {
+    let (n, stride, cols) = (u.rows(), x.stride(), x.full_cols());
+    if !cols.is_multiple_of(PANEL) {
+        return solve_lower(u, x);
+    }
+    for first in (0..n).step_by(PANEL) {
+        let (above, panel) = split_mut(x.data_mut(), first * stride);
+        let height = PANEL.min(n - first);
+        if first > 0 {
+            let factors = MatRef::with_stride(u.data(), first, n, u.stride()).columns(first, height);
+            let out = MatMut::with_stride(panel, height, cols, stride);
+            subtract_at_b(out, factors, MatRef::with_stride(above, first, cols, stride));
+        }
+        if let (PANEL, Some((block, _)), Some(rows)) =
+            (height, self::panel(u, first), four_rows(panel, 0, (stride, cols)))
+        {
+            solve_four_lower(&block, &inverses(&block), rows);
+        } else {
+            solve_lower(diagonal(u, first, height), MatMut::with_stride(panel, height, cols, stride));
+        }
+    }
+}
+
+/// X ← U⁻¹ X for many right-hand sides, with `u` from [`cholesky_in_blocks`] and Uᵀ below its diagonal
+/// ([`mirror`](super::mirror)). O(n² · columns).
+pub(crate) fn solve_upper_in_blocks<T: Real>(u: MatRef<'_, T>, mut x: MatMut<'_, T>) {
+    let (n, stride, cols) = (u.rows(), x.stride(), x.full_cols());
+    if !cols.is_multiple_of(PANEL) {
+        return solve_upper(u, x);
+    }
+    for first in (0..n).step_by(PANEL).rev() {
+        let height = PANEL.min(n - first);
+        let end = first + height;
+        let all = x.data_mut().len();
+        let (rows, below) = split_mut(x.data_mut(), (end * stride).min(all));
+        let panel = rest_mut(rows, first * stride);
+        if end < n {
+            let factors = MatRef::with_stride(rest(u.data(), end * u.stride()), n - end, n, u.stride());
+            let out = MatMut::with_stride(panel, height, cols, stride);
+            let below = MatRef::with_stride(below, n - end, cols, stride);
+            subtract_at_b(out, factors.columns(first, height), below);
+        }
+        if let (PANEL, Some((block, _)), Some(rows)) =
+            (height, self::panel(u, first), four_rows(panel, 0, (stride, cols)))
+        {
+            solve_four_upper(&block, &inverses(&block), rows);
+        } else {
+            solve_upper(diagonal(u, first, height), MatMut::with_stride(panel, height, cols, stride));
+        }
+    }
+}
+
+/// A block on the diagonal.
+#[inline(always)]
+fn diagonal<T: Real>(u: MatRef<'_, T>, first: usize, rows: usize) -> MatRef<'_, T> {
+    MatRef::with_stride(rest(u.data(), first * (u.stride() + 1)), rows, rows, u.stride())
+}
+
+/// Four rows in fours, over the columns `first .. cols`.
+#[inline(always)]
+fn four_rows<T>(panel: &mut [T], first: usize, (stride, cols): (usize, usize)) -> Option<Fours<'_, T>> {
+    let (a, rest) = panel.split_at_mut_checked(stride)?;
+    let (b, rest) = rest.split_at_mut_checked(stride)?;
+    let (c, d) = rest.split_at_mut_checked(stride)?;
+    let rows = [a, b, c, d];
+    Some(rows.map(|row| row.get_mut(first..cols).unwrap_or_default().as_chunks_mut::<PANEL>().0))
+}
+
+/// Four rows ← B⁻ᵀ times them, B upper triangular with these inverses of its diagonal.
+#[inline(always)]
+fn solve_four_lower<T: Real>(block: &[[T; PANEL]; PANEL], inverses: &[T; PANEL], [a, b, c, d]: Fours<'_, T>) {
+    let [[_, ab, ac, ad], [_, _, bc, bd], [_, _, _, cd], _] = *block;
     for (((a, b), c), d) in a.iter_mut().zip(b).zip(c).zip(d) {
         *a = a.map(|x| x * inverses[0]);
         *b = combined(-ab, a, b).map(|x| x * inverses[1]);
         *c = combined(-bc, b, &combined(-ac, a, c)).map(|x| x * inverses[2]);
         *d = combined(-cd, c, &combined(-bd, b, &combined(-ad, a, d))).map(|x| x * inverses[3]);
     }
-    Ok(())
+}
+
+/// Four rows ← B⁻¹ times them.
+#[inline(always)]
+fn solve_four_upper<T: Real>(block: &[[T; PANEL]; PANEL], inverses: &[T; PANEL], [a, b, c, d]: Fours<'_, T>) {
+    let [[_, ab, ac, ad], [_, _, bc, bd], [_, _, _, cd], _] = *block;
+    for (((a, b), c), d) in a.iter_mut().zip(b).zip(c).zip(d) {
+        *d = d.map(|x| x * inverses[3]);
+        *c = combined(-cd, d, c).map(|x| x * inverses[2]);
+        *b = combined(-bc, c, &combined(-bd, d, b)).map(|x| x * inverses[1]);
+        *a = combined(-ab, b, &combined(-ac, c, &combined(-ad, d, a))).map(|x| x * inverses[0]);
+    }
 }
 
 /// x ← A⁻¹ x, with `u` from [`cholesky_in_blocks`]. O(n²).
@@ -173,8 +260,17 @@ pub(crate) fn cholesky_solve_in_blocks<T: Real>(u: MatRef<'_, T>, x: &mut [T]) {
     }
 }
 
+/// The inverses of its diagonal.
+#[inline(always)]
+fn inverses<T: Real>(block: &[[T; PANEL]; PANEL]) -> [T; PANEL] {
+    [0, 1, 2, 3].map(|k| T::ONE / block[k][k])
+}
+
 /// The block of a panel on the diagonal, and fours of its rows to the right of that.
 type Panel<'a, T> = ([[T; PANEL]; PANEL], [&'a [[T; PANEL]]; PANEL]);
+
+/// Four rows, in fours.
+type Fours<'a, T> = [&'a mut [[T; PANEL]]; PANEL];
 
 /// The triangle of a panel, and what stands to its right.
 #[inline(always)]
@@ -221,6 +317,30 @@ mod tests {
             (0..n).for_each(|i| x[i] = (0..n).map(|j| entry(i, j) * (j as f64).cos()).sum());
             cholesky_solve_in_blocks(MatRef::with_stride(&by_blocks, n, n, stride), &mut x[..n]);
             assert!((0..n).all(|i| (x[i] - (i as f64).cos()).abs() < TOLERANCE), "{n} rows");
+        }
+    }
+
+    #[test]
+    fn many_right_hand_sides_are_solved_in_blocks() {
+        for n in 1..=MOST {
+            for cols in [1, 2, 4, 7, 18, MOST] {
+                let (stride, wide) = (padded(n), padded(cols));
+                let mut u = [f64::NAN; MOST * padded(MOST)];
+                (0..n).for_each(|i| (0..n).for_each(|j| u[i * stride + j] = entry(i, j)));
+                let u = MatRef::with_stride(&u, n, n, stride);
+                let mut x = [0.0; MOST * padded(MOST)];
+                (0..n).for_each(|i| (0..cols).for_each(|j| x[i * wide + j] = (i as f64 + 0.3 * j as f64).cos()));
+                let (mut lower, mut by_rows) = (x, x);
+                solve_lower_in_blocks(u, MatMut::with_stride(&mut lower, n, cols, wide));
+                solve_lower(u, MatMut::with_stride(&mut by_rows, n, cols, wide));
+                let apart =
+                    |x: &[f64], y: &[f64]| x.iter().zip(y).fold(0.0, |most: f64, (x, y)| most.max((x - y).abs()));
+                assert!(apart(&lower, &by_rows) < TOLERANCE, "{n} rows, {cols} columns, lower");
+                let (mut upper, mut by_rows) = (x, x);
+                solve_upper_in_blocks(u, MatMut::with_stride(&mut upper, n, cols, wide));
+                solve_upper(u, MatMut::with_stride(&mut by_rows, n, cols, wide));
+                assert!(apart(&upper, &by_rows) < TOLERANCE, "{n} rows, {cols} columns, upper");
+            }
         }
     }
 

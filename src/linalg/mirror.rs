@@ -1,7 +1,6 @@
 //! What stands on the other side of the diagonal.
 
-use super::rows::{chunk, chunk_mut};
-use super::{MatMut, MatRef};
+use super::MatMut;
 use crate::scalar::Real;
 
 /// Rows and columns of a square that is moved at once.
@@ -42,42 +41,24 @@ fn mirror_blocks<T: Real>(above: &[T], below: &mut [T], first: usize, stride: us
     let targets = a.iter_mut().zip(b).zip(c).zip(d);
     let mut sources = above;
     for (((a, b), c), d) in targets {
-        let Some((block, rest)) = sources.split_at_checked(BLOCK * stride) else { return };
+        let Some((rows, rest)) = sources.split_at_checked(BLOCK * stride) else { return };
         sources = rest;
-        let Some(turned) = turned(block, first, stride) else { return };
-        [*a, *b, *c, *d] = turned;
+        let Some([x, y, z, w]) = square(rows, first, stride) else { return };
+        *a = [x[0], y[0], z[0], w[0]];
+        *b = [x[1], y[1], z[1], w[1]];
+        *c = [x[2], y[2], z[2], w[2]];
+        *d = [x[3], y[3], z[3], w[3]];
     }
 }
 
-/// B = Aᵀ, for square matrices with rows of the same stride, four by four where there are as many.
-pub(crate) fn transpose_square<T: Real>(a: MatRef<'_, T>, mut b: MatMut<'_, T>) {
-    let (n, stride) = (a.rows(), a.stride());
-    debug_assert!(a.cols() == n && b.rows() == n && b.cols() == n && b.stride() == stride);
-    let whole = n / BLOCK * BLOCK;
-    for first in (0..whole).step_by(BLOCK) {
-        let Some(rows) = a.data().get(first * stride..(first + BLOCK) * stride) else { return };
-        for column in (0..whole).step_by(BLOCK) {
-            let Some(turned) = turned(rows, column, stride) else { return };
-            for (k, row) in turned.iter().enumerate() {
-                if let Some(out) = chunk_mut::<T, BLOCK>(b.data_mut(), (column + k) * stride + first) {
-                    *out = *row;
-                }
-            }
-        }
-    }
-    for i in 0..n {
-        for j in (if i < whole { whole } else { 0 })..n {
-            b[(j, i)] = a[(i, j)];
-        }
-    }
-}
-
-/// The transpose of the square from `column` on in four rows.
+/// The square from `column` on in four rows.
 #[inline(always)]
-fn turned<T: Real>(rows: &[T], column: usize, stride: usize) -> Option<[[T; BLOCK]; BLOCK]> {
-    let row = |k: usize| chunk::<T, BLOCK>(rows, k * stride + column);
-    let (x, y, z, w) = (row(0)?, row(1)?, row(2)?, row(3)?);
-    Some([0, 1, 2, 3].map(|k| [x[k], y[k], z[k], w[k]]))
+fn square<T>(rows: &[T], column: usize, stride: usize) -> Option<[&[T; BLOCK]; BLOCK]> {
+    let rows = rows.get(column..)?;
+    let (x, rows) = rows.split_at_checked(stride)?;
+    let (y, rows) = rows.split_at_checked(stride)?;
+    let (z, w) = rows.split_at_checked(stride)?;
+    Some([x.first_chunk()?, y.first_chunk()?, z.first_chunk()?, w.first_chunk()?])
 }
 
 #[cfg(test)]
@@ -93,18 +74,15 @@ mod tests {
     }
 
     #[test]
-    fn matrices_of_any_size_are_mirrored_and_transposed() {
+    fn matrices_of_any_size_are_mirrored() {
         for n in 1..=MOST {
             let stride = padded(n);
             let mut a = [f64::NAN; MOST * padded(MOST)];
             (0..n).for_each(|i| (0..n).for_each(|j| a[i * stride + j] = entry(i, j)));
-            let mut b = [f64::NAN; MOST * padded(MOST)];
-            transpose_square(MatRef::with_stride(&a, n, n, stride), MatMut::with_stride(&mut b, n, n, stride));
             mirror(MatMut::with_stride(&mut a, n, n, stride));
             for i in 0..n {
                 for j in 0..n {
                     assert_eq!(a[i * stride + j], entry(i.min(j), i.max(j)), "{n} rows, mirrored at ({i}, {j})");
-                    assert_eq!(b[i * stride + j], entry(j, i), "{n} rows, transposed at ({i}, {j})");
                 }
             }
         }

@@ -27,24 +27,48 @@ const NARROW_COLS: usize = if cfg!(target_arch = "arm") { 4 } else { 8 };
 /// ```
 pub fn add_a_b<T: Real>(c: MatMut<'_, T>, a: MatRef<'_, T>, b: MatRef<'_, T>) {
     debug_assert!(a.cols() == b.rows());
-    tiled(c, Left::new(a), Right::new(b), |_| 0);
+    tiled(c, Left::new(a), Right::new(b), |_| 0, Add);
 }
 
 /// C += Aᵀ B.
 pub fn add_at_b<T: Real>(c: MatMut<'_, T>, a: MatRef<'_, T>, b: MatRef<'_, T>) {
     debug_assert!(a.rows() == b.rows());
-    tiled(c, Left::transposed(a), Right::new(b), |_| 0);
+    tiled(c, Left::transposed(a), Right::new(b), |_| 0, Add);
+}
+
+/// C = Aᵀ B; what C was does not matter.
+pub(crate) fn write_at_b<T: Real>(c: MatMut<'_, T>, a: MatRef<'_, T>, b: MatRef<'_, T>) {
+    debug_assert!(a.rows() == b.rows());
+    tiled(c, Left::transposed(a), Right::new(b), |_| 0, Write);
 }
 
 /// C += Aᵀ A, on and above the diagonal; below it C is left in part as it was. Symmetric rank-k update.
 pub fn add_at_a_upper<T: Real>(c: MatMut<'_, T>, a: MatRef<'_, T>) {
-    tiled(c, Left::transposed(a), Right::new(a), |row| row);
+    tiled(c, Left::transposed(a), Right::new(a), |row| row, Add);
 }
 
 /// C += Aᵀ B, on and above the diagonal, for a product that is symmetric.
 pub fn add_at_b_upper<T: Real>(c: MatMut<'_, T>, a: MatRef<'_, T>, b: MatRef<'_, T>) {
     debug_assert!(a.rows() == b.rows());
-    tiled(c, Left::transposed(a), Right::new(b), |row| row);
+    tiled(c, Left::transposed(a), Right::new(b), |row| row, Add);
+}
+
+/// C = H + Aᵀ B, on and above the diagonal, for a sum that is symmetric. Rows of H and C reach to the end of a vector, and
+/// what stands there beyond the columns is read and written as well.
+pub(crate) fn write_sum_upper<T: Real>(c: MatMut<'_, T>, h: MatRef<'_, T>, a: MatRef<'_, T>, b: MatRef<'_, T>) {
+    debug_assert!(a.rows() == b.rows() && h.rows() >= c.rows() && h.cols() == c.cols());
+    tiled(c, Left::transposed(a), Right::new(b), |row| row, WriteOnto { rows: h.data(), stride: h.stride() });
+}
+
+/// C −= Aᵀ B.
+pub(crate) fn subtract_at_b<T: Real>(c: MatMut<'_, T>, a: MatRef<'_, T>, b: MatRef<'_, T>) {
+    debug_assert!(a.rows() == b.rows());
+    tiled(c, Left::transposed(a), Right::new(b), |_| 0, Subtract);
+}
+
+/// C −= Aᵀ A, on and above the diagonal.
+pub(crate) fn subtract_at_a_upper<T: Real>(c: MatMut<'_, T>, a: MatRef<'_, T>) {
+    tiled(c, Left::transposed(a), Right::new(a), |row| row, Subtract);
 }
 
 /// Some rows of C = Aᵀ A, at most four, where their columns of A are zero outside of the rows that `depth` gives; from
@@ -115,7 +139,7 @@ fn gram_tile<T: Real, const R: usize, const C: usize>(
 /// C += A Bᵀ.
 pub fn add_a_bt<T: Real>(c: MatMut<'_, T>, a: MatRef<'_, T>, b: MatRef<'_, T>) {
     debug_assert!(a.cols() == b.cols());
-    tiled(c, Left::new(a), Right::transposed(b), |_| 0);
+    tiled(c, Left::new(a), Right::transposed(b), |_| 0, Add);
 }
 
 /// The left factor, or its transpose: entry (i, k) stands at `i · row_step + k · depth_step`.
@@ -183,17 +207,111 @@ impl<'a, T: Real> Right<'a, T> {
     }
 }
 
-/// C += A B over tiles; in the band of rows from `row` on, columns start at `first_col(row)`.
+/// What becomes of the sums of a tile, row by row.
+trait Put<T: Real>: Copy {
+    /// From the tile whose first entry is at `row` and `col` on.
+    fn at(self, row: usize, col: usize) -> Option<Self>;
+
+    /// Puts the sums of the next row.
+    fn put<const C: usize>(&mut self, out: &mut [T; C], sums: &[T; C]) -> Option<()>;
+}
+
+/// C += A B.
+#[derive(Clone, Copy)]
+struct Add;
+
+impl<T: Real> Put<T> for Add {
+    #[inline(always)]
+    fn at(self, _: usize, _: usize) -> Option<Self> {
+        Some(self)
+    }
+
+    #[inline(always)]
+    fn put<const C: usize>(&mut self, out: &mut [T; C], sums: &[T; C]) -> Option<()> {
+        for j in 0..C {
+            out[j] += sums[j];
+        }
+        Some(())
+    }
+}
+
+/// C −= A B.
+#[derive(Clone, Copy)]
+struct Subtract;
+
+impl<T: Real> Put<T> for Subtract {
+    #[inline(always)]
+    fn at(self, _: usize, _: usize) -> Option<Self> {
+        Some(self)
+    }
+
+    #[inline(always)]
+    fn put<const C: usize>(&mut self, out: &mut [T; C], sums: &[T; C]) -> Option<()> {
+        for j in 0..C {
+            out[j] -= sums[j];
+        }
+        Some(())
+    }
+}
+
+/// C = A B.
+#[derive(Clone, Copy)]
+struct Write;
+
+impl<T: Real> Put<T> for Write {
+    #[inline(always)]
+    fn at(self, _: usize, _: usize) -> Option<Self> {
+        Some(self)
+    }
+
+    #[inline(always)]
+    fn put<const C: usize>(&mut self, out: &mut [T; C], sums: &[T; C]) -> Option<()> {
+        *out = *sums;
+        Some(())
+    }
+}
+
+/// C = H + A B.
+#[derive(Clone, Copy)]
+struct WriteOnto<'h, T> {
+    rows: &'h [T],
+    stride: usize,
+}
+
+impl<T: Real> Put<T> for WriteOnto<'_, T> {
+    #[inline(always)]
+    fn at(self, row: usize, col: usize) -> Option<Self> {
+        Some(Self { rows: self.rows.get(row * self.stride + col..)?, ..self })
+    }
+
+    #[inline(always)]
+    fn put<const C: usize>(&mut self, out: &mut [T; C], sums: &[T; C]) -> Option<()> {
+        let from = self.rows.first_chunk::<C>()?;
+        for j in 0..C {
+            out[j] = from[j] + sums[j];
+        }
+        self.rows = self.rows.get(self.stride..).unwrap_or(&[]);
+        Some(())
+    }
+}
+
+/// The sums of A B over tiles, put into C; in the band of rows from `row` on, columns start at `first_col(row)`.
 #[inline(always)]
 #[allow(clippy::int_plus_one)] // The last of the heights is one.
-fn tiled<T: Real>(mut c: MatMut<'_, T>, a: Left<'_, T>, b: Right<'_, T>, first_col: impl Fn(usize) -> usize) {
+fn tiled<T: Real>(
+    mut c: MatMut<'_, T>,
+    a: Left<'_, T>,
+    b: Right<'_, T>,
+    first_col: impl Fn(usize) -> usize,
+    put: impl Put<T>,
+) {
     debug_assert!(c.rows() == a.rows && c.cols() == b.cols);
     let cols = b.readable_cols(c.full_cols());
     let mut row = 0;
     macro_rules! bands {
         ($($height:expr),*) => {$(
             while row + $height <= a.rows {
-                band::<T, { $height }>(&mut c, a, b, row, first_col(row)..cols);
+                band::<T, { $height }>(&mut c, (a, b), row, first_col(row)..cols, put);
                 row += $height;
             }
         )*};
@@ -205,23 +323,23 @@ fn tiled<T: Real>(mut c: MatMut<'_, T>, a: Left<'_, T>, b: Right<'_, T>, first_c
 #[allow(clippy::int_plus_one)] // The last of the widths is one.
 fn band<T: Real, const R: usize>(
     c: &mut MatMut<'_, T>,
-    a: Left<'_, T>,
-    b: Right<'_, T>,
+    (a, b): (Left<'_, T>, Right<'_, T>),
     row: usize,
     cols: Range<usize>,
+    put: impl Put<T>,
 ) {
     let mut col = cols.start;
     macro_rules! tiles {
         ($($width:expr),*) => {$(
             while col + $width <= cols.end {
-                tile::<T, R, { $width }>(c, a, b, row, col);
+                tile::<T, R, { $width }>(c, (a, b), (row, col), put);
                 col += $width;
             }
         )*};
     }
     // A transposed factor is gathered number by number: four columns at a time are all that pays.
     if b.col_step == 1 {
-        if size_of::<T>() <= 4 {
+        if size_of::<T>() <= 4 && !cfg!(target_arch = "arm") {
             tiles!(2 * TILE_COLS);
         }
         tiles!(TILE_COLS, NARROW_COLS);
@@ -234,26 +352,16 @@ fn band<T: Real, const R: usize>(
 #[inline(always)]
 fn tile<T: Real, const R: usize, const C: usize>(
     c: &mut MatMut<'_, T>,
-    a: Left<'_, T>,
-    b: Right<'_, T>,
-    row: usize,
-    col: usize,
+    (a, b): (Left<'_, T>, Right<'_, T>),
+    (row, col): (usize, usize),
+    put: impl Put<T>,
 ) {
     let mut sums = [[T::ZERO; C]; R];
     if a.row_step == 1 && b.col_step == 1 {
-        // All rows but the last are whole, so their bounds are checked once for all of them.
-        let whole = a.depth.saturating_sub(1);
-        let Some((a_rows, a_last)) = a.data.split_at_checked(whole * a.depth_step) else { return };
-        let Some((b_rows, b_last)) = b.data.split_at_checked(whole * b.depth_step) else { return };
-        for (a_row, b_row) in a_rows.chunks_exact(a.depth_step.max(1)).zip(b_rows.chunks_exact(b.depth_step.max(1))) {
-            let (Some(xs), Some(b_row)) = (chunk::<T, R>(a_row, row), chunk::<T, C>(b_row, col)) else { return };
-            for i in 0..R {
-                multiply_add(xs[i], b_row, &mut sums[i]);
-            }
-        }
-        let (Some(xs), Some(b_row)) = (chunk::<T, R>(a_last, row), chunk::<T, C>(b_last, col)) else { return };
-        for i in 0..R {
-            multiply_add(xs[i], b_row, &mut sums[i]);
+        let (Some(left), Some(right)) = (a.data.get(row..), b.data.get(col..)) else { return };
+        let (left, right) = ((left, a.depth_step), (right, b.depth_step));
+        if add_products(left, right, a.depth, &mut sums).is_none() {
+            return;
         }
     } else {
         for k in 0..a.depth {
@@ -265,13 +373,47 @@ fn tile<T: Real, const R: usize, const C: usize>(
         }
     }
     let stride = c.stride();
-    for (i, sum) in sums.iter().enumerate() {
-        let at = (row + i) * stride + col;
-        let Some(out) = chunk_mut::<T, C>(c.data_mut(), at) else { return };
-        for j in 0..C {
-            out[j] += sum[j];
+    let (Some(mut rows), Some(mut put)) = (c.data_mut().get_mut(row * stride + col..), put.at(row, col)) else {
+        return;
+    };
+    for sums in &sums {
+        let Some(out) = rows.first_chunk_mut::<C>() else { return };
+        if put.put(out, sums).is_none() {
+            return;
+        }
+        rows = rows.get_mut(stride..).unwrap_or_default();
+    }
+}
+
+/// sums += Σ x yᵀ over `depth` rows, x the first numbers of the left row, y those of the right one. Rows come with their
+/// strides. Nothing if they are too short.
+#[inline(always)]
+fn add_products<T: Real, const R: usize, const C: usize>(
+    (left, left_stride): (&[T], usize),
+    (right, right_stride): (&[T], usize),
+    depth: usize,
+    sums: &mut [[T; C]; R],
+) -> Option<()> {
+    let Some(whole) = depth.checked_sub(1) else { return Some(()) };
+    // All rows but the last are whole, so their bounds are checked once for all of them.
+    let (left, last_left) = left.split_at_checked(whole * left_stride)?;
+    let (right, last_right) = right.split_at_checked(whole * right_stride)?;
+    let (last_left, last_right) = (last_left.first_chunk::<R>()?, last_right.first_chunk::<C>()?);
+    if whole > 0 {
+        if left_stride < R || right_stride < C {
+            return None;
+        }
+        for (x, y) in left.chunks_exact(left_stride).zip(right.chunks_exact(right_stride)) {
+            let (x, y) = (x.first_chunk::<R>()?, y.first_chunk::<C>()?);
+            for i in 0..R {
+                multiply_add(x[i], y, &mut sums[i]);
+            }
         }
     }
+    for i in 0..R {
+        multiply_add(last_left[i], last_right, &mut sums[i]);
+    }
+    Some(())
 }
 
 /// sums += x · row.

@@ -1,7 +1,7 @@
 //! Quadratic problems with bounds: min ½ xᵀ H x + gᵀ x, lower ≤ x ≤ upper, by projected Newton (Bertsekas 1982).
 
 use crate::linalg::{
-    MatMut, MatRef, NotPositiveDefinite, cholesky_in_blocks, cholesky_solve_in_blocks, padded, partial_dot,
+    MatMut, MatRef, NotPositiveDefinite, cholesky_in_blocks, cholesky_solve_in_blocks, mirror, padded, partial_dot,
 };
 use crate::memory::{carved, copy, run, run_mut};
 use crate::scalar::Real;
@@ -32,9 +32,14 @@ impl<T: Real> Bounds<'_, T> {
         run(self.free, 0, self.count)
     }
 
-    /// U of the factor H = Uᵀ U over the free variables.
+    /// U of the factor H = Uᵀ U over the free variables, on and above the diagonal.
     pub fn factor(&self) -> MatRef<'_, T> {
         MatRef::with_stride(self.factor, self.count, self.count, padded(self.count))
+    }
+
+    /// Writes Uᵀ below the diagonal of the factor.
+    pub fn mirror_factor(&mut self) {
+        mirror(MatMut::with_stride(self.factor, self.count, self.count, padded(self.count)));
     }
 
     /// Solves the problem; `h` is read on and above its diagonal. Whether the answer met a bound. O(n³) per iteration;

@@ -90,8 +90,11 @@ fn going_back_equals_the_riccati_step_in_full_matrices() {
     expand(&mut quadratic, &end_slope, &end);
     backward.start(&quadratic);
 
-    // Twice, so that the value function that a node leaves is used as well.
-    for _ in 0..2 {
+    // Twice, so that the value function that a node leaves is used as well; then with a control that is held.
+    for held in [None, None, Some((1, 0.1))] {
+        if let Some((control, at)) = held {
+            (backward.bounds.lower[control], backward.bounds.upper[control]) = (at, at);
+        }
         let (f, v_next) = (random(nv, m, &mut next), random(nv, 1, &mut next));
         let (cost, mut cost_slope) = (definite(m, &mut next), random(m, 1, &mut next));
         // State and control apart, as the expansion has it unless a residual couples them.
@@ -101,7 +104,7 @@ fn going_back_equals_the_riccati_step_in_full_matrices() {
         let mut rows = vec![0.0; nv * stride];
         (0..nv).for_each(|i| (0..m).for_each(|j| rows[i * stride + j] = f[(i, j)]));
         let (mut feedforward, mut gain) = (vec![0.0; CONTROLS], vec![0.0; CONTROLS * padded(n)]);
-        let demand = Demand { dt_s: DT_S, regularization: 0.0, bound_iterations: 1 };
+        let demand = Demand { dt_s: DT_S, regularization: 0.0, bound_iterations: 9 };
         let answer =
             Answer { feedforward: &mut feedforward, gain: MatMut::with_stride(&mut gain, CONTROLS, n, padded(n)) };
         let rows = MatRef::with_stride(&rows, nv, m, stride);
@@ -120,23 +123,27 @@ fn going_back_equals_the_riccati_step_in_full_matrices() {
         along.rows_mut(nv, nv).copy_from(&f);
         let q = &cost + along.transpose() * &value * &along;
         cost_slope += along.transpose() * &slope;
-        let inverse = q.view((n, n), (CONTROLS, CONTROLS)).clone_owned().try_inverse().unwrap();
         let q_ux = q.view((n, 0), (CONTROLS, n)).clone_owned();
-        let (k, forward) = (-&inverse * &q_ux, -&inverse * cost_slope.rows(n, CONTROLS));
+        // The row of a control that is held says so, in place of its optimality.
+        let (mut q_uu, mut right) = (q.view((n, n), (CONTROLS, CONTROLS)).clone_owned(), q_ux.clone());
+        let mut right_slope = cost_slope.rows(n, CONTROLS).clone_owned();
+        if let Some((control, at)) = held {
+            q_uu.row_mut(control).fill(0.0);
+            q_uu[(control, control)] = 1.0;
+            right.row_mut(control).fill(0.0);
+            right_slope[control] = -at;
+        }
+        let inverse = q_uu.try_inverse().unwrap();
+        let (k, forward) = (-&inverse * right, -&inverse * right_slope);
         value = q.view((0, 0), (n, n)) + q_ux.transpose() * &k;
         slope = cost_slope.rows(0, n) + q_ux.transpose() * &forward;
 
         let ours = DMatrix::from_fn(CONTROLS, n, |i, j| gain[i * padded(n) + j]);
         assert_close("the gain", &ours, &k);
         assert_close("the feedforward", &DMatrix::from_column_slice(CONTROLS, 1, &feedforward), &forward);
-        assert_close("V_x", &DMatrix::from_column_slice(n, 1, backward.gradient), &slope);
-        let blocks = [(&*backward.qq, 0, 0), (&*backward.qv, 0, nv), (&*backward.vq, nv, 0)];
-        for (block, row, column) in blocks {
-            let ours = DMatrix::from_fn(nv, nv, |i, j| block[i * padded(nv) + j]);
-            assert_close("V_xx", &ours, &value.view((row, column), (nv, nv)).clone_owned());
-        }
-        let upper = |i: usize, j: usize| (i.min(j), i.max(j));
-        let ours = DMatrix::from_fn(nv, nv, |i, j| backward.vv[upper(i, j).0 * padded(nv) + upper(i, j).1]);
-        assert_close("V_vv", &ours, &value.view((nv, nv), (nv, nv)).clone_owned());
+        assert_close("V_x", &DMatrix::from_column_slice(n, 1, backward.value.gradient), &slope);
+        let whole = backward.value.hessian();
+        let ours = DMatrix::from_fn(n, n, |i, j| whole[(i, j)]);
+        assert_close("V_xx", &ours, &value);
     }
 }

@@ -66,10 +66,6 @@ impl<T: Real> Quadratic<'_, T> {
 
     /// Writes l_ux into `out`, nu × `states` with rows of `padded(states)`.
     pub(in super::super) fn read_crossed(&self, states: usize, out: &mut [T]) {
-        if !self.coupled {
-            out.fill(T::ZERO);
-            return;
-        }
         let h = self.hessian();
         for (k, row) in out.chunks_exact_mut(padded(states).max(1)).enumerate() {
             for (j, x) in row.iter_mut().enumerate().take(states) {
