@@ -4,7 +4,7 @@ use super::system::REDUNDANT;
 use crate::contact::reduced::Linear;
 use crate::input::{InputError, check_length};
 use crate::linalg::{MatMut, MatRef, padded};
-use crate::memory::{Values, carved, run_mut};
+use crate::memory::{Values, carved, clear, run_mut};
 use crate::model::Model;
 use crate::scalar::Real;
 use crate::spatial::{Force, Motion};
@@ -166,12 +166,12 @@ impl<T: Real> Derivatives<'_, T> {
             _ => stride,
         };
         for row in self.rows.chunks_exact_mut(stride).take(self.rank) {
-            run_mut(row, 0, written).fill(T::ZERO);
+            clear(run_mut(row, 0, written));
         }
         // The derivatives of the dynamics clear the columns of q and v.
         let first = if self.held { 0 } else { 2 * model.nv() };
         for row in self.velocity.chunks_exact_mut(stride) {
-            run_mut(row, first, stride - first).fill(T::ZERO);
+            clear(run_mut(row, first, stride - first));
         }
     }
 

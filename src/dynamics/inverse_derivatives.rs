@@ -14,7 +14,7 @@ use super::inverse::accelerate_bodies;
 use super::{Dynamics, check_external, mass_matrix};
 use crate::input::{InputError, check_length};
 use crate::linalg::MatMut;
-use crate::memory::{Values, rest_mut, within_mut};
+use crate::memory::{Values, clear, rest_mut, within_mut};
 use crate::model::Model;
 use crate::scalar::Real;
 use crate::spatial::{Coriolis, Force, Motion};
@@ -190,19 +190,19 @@ fn write_row<T: Real>(
     let columns = &*work.scratch.columns;
     // From right to left: whole blocks begin before what they are for.
     let carried = joint.end..model.tree.descendants(joint.end - 1).end.max(joint.end);
-    clear(row_q, row_v, carried.end..nv);
+    clear_both(row_q, row_v, carried.end..nv);
     put_blocks(row_q, row_v, carried, columns, |block| {
         [combine(&axis, &block.carried_q), combine(&axis, &block.carried_v)]
     });
     let mut after = joint.end;
     for run in model.tree.runs(joint.end - 1) {
-        clear(row_q, row_v, run.end..after);
+        clear_both(row_q, row_v, run.end..after);
         after = run.start;
         put_blocks(row_q, row_v, run, columns, |block| {
             [combine(factors, &block.carry_q), combine(factors, &block.carry_v)]
         });
     }
-    clear(row_q, row_v, 0..after);
+    clear_both(row_q, row_v, 0..after);
 }
 
 /// Writes some columns, and those before them in the same block.
@@ -237,16 +237,12 @@ fn put_lanes<T: Real>(row: &mut [T], cols: Range<usize>, lanes: Lanes<T>) {
     }
 }
 
-/// Zero in some columns of both rows, by whole vectors: a call to clear so few numbers takes longer.
+/// Zero in some columns of both rows.
 #[inline(always)]
-fn clear<T: Real>(row_q: &mut [T], row_v: &mut [T], cols: Range<usize>) {
-    if cols.is_empty() {
-        return;
-    }
-    for row in [row_q, row_v] {
-        let (fours, rest) = within_mut(row, cols.clone()).as_chunks_mut::<4>();
-        fours.iter_mut().for_each(|four| *four = [T::ZERO; 4]);
-        rest.iter_mut().for_each(|x| *x = T::ZERO);
+fn clear_both<T: Real>(row_q: &mut [T], row_v: &mut [T], cols: Range<usize>) {
+    if !cols.is_empty() {
+        clear(within_mut(row_q, cols.clone()));
+        clear(within_mut(row_v, cols));
     }
 }
 

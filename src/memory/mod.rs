@@ -25,6 +25,6 @@ mod parts;
 pub use arena::{Arena, ArenaTooSmall, BLOCK_BYTES, Block, blocks_for};
 pub(crate) use carved::carved;
 pub(crate) use parts::{
-    Values, copy, exchange, first, part, part_and_next, part_mut, put, rest, rest_mut, run, run_mut, split, split_mut,
-    swap, within, within_mut,
+    Values, clear, copy, exchange, first, part, part_and_next, part_mut, put, rest, rest_mut, run, run_mut, split,
+    split_mut, swap, within, within_mut,
 };

@@ -2,6 +2,8 @@
 
 use core::ops::Range;
 
+use crate::scalar::Real;
+
 /// `len` numbers from `first` on.
 #[inline(always)]
 pub(crate) fn run<X>(all: &[X], first: usize, len: usize) -> &[X] {
@@ -170,6 +172,14 @@ pub(crate) fn copy<X: Copy>(to: &mut [X], from: &[X]) {
         return;
     }
     to.iter_mut().zip(from).for_each(|(to, from)| *to = *from);
+}
+
+/// Zero, by whole vectors: for the lengths met here a call to clear them takes longer.
+#[inline(always)]
+pub(crate) fn clear<T: Real>(numbers: &mut [T]) {
+    let (fours, rest) = numbers.as_chunks_mut::<4>();
+    fours.iter_mut().for_each(|four| *four = [T::ZERO; 4]);
+    rest.iter_mut().for_each(|x| *x = T::ZERO);
 }
 
 /// Exchanges as many numbers as both have.
