@@ -5,6 +5,8 @@
 //! W = Dᵀ V D and P = Dᵀ V E, which are nv × nv: Q = l + Fᵀ W F + Fᵀ P + Pᵀ F + Eᵀ V_qq E. Joints of one axis move along
 //! it, so there E = 1 and T = Δt; only the others have blocks worth multiplying with.
 
+mod few;
+
 use super::bounds::{Bounds, objective};
 use super::{MpcDims, Quadratic};
 use crate::input::InputError;
@@ -124,15 +126,31 @@ impl<T: Real> Backward<'_, T> {
         demand: Demand<T>,
         answer: Answer<'_, T>,
     ) -> Result<T, BackwardError> {
-        self.advance_joints(model, demand.dt_s, v_next);
-        self.project(model, demand.dt_s);
-        self.pull_gradient(model, demand.dt_s, f, quadratic.gradient);
-        self.add_value(model, f, quadratic);
+        let single = of_several_axes(model).next().is_none();
+        if !(single && self.add_value_of_few(demand.dt_s, f, quadratic)) {
+            self.add_value_of_many(model, demand.dt_s, (f, v_next), quadratic);
+        }
         let promised = self.choose_controls(quadratic, demand)?;
         let Answer { feedforward, mut gain } = answer;
         self.write_gains(feedforward, gain.reborrow());
-        self.update_value(quadratic, gain.as_ref());
+        if !(single && self.update_value_of_few(quadratic, gain.as_ref())) {
+            self.update_value(quadratic, gain.as_ref());
+        }
         Ok(promised)
+    }
+
+    /// l ← Q, for any joints.
+    fn add_value_of_many(
+        &mut self,
+        model: Model<'_, T>,
+        dt_s: T,
+        (f, v_next): (MatRef<'_, T>, &[T]),
+        quadratic: &mut Quadratic<'_, T>,
+    ) {
+        self.advance_joints(model, dt_s, v_next);
+        self.project(model, dt_s);
+        self.pull_gradient(model, dt_s, f, quadratic.gradient);
+        self.add_value(model, f, quadratic);
     }
 
     /// E and T where they are more than one and Δt.
@@ -335,8 +353,13 @@ impl<T: Real> Backward<'_, T> {
             return;
         }
         let mut rows = MatMut::with_stride(gain.data_mut(), free.len(), n, gain_stride);
-        solve_lower(self.bounds.factor(), rows.reborrow());
-        solve_upper(self.bounds.factor(), rows);
+        if free.len() == 1 {
+            let inverse = T::ONE / self.bounds.factor()[(0, 0)];
+            rows.row_mut(0).iter_mut().for_each(|x| *x = *x * inverse * inverse);
+        } else {
+            solve_lower(self.bounds.factor(), rows.reborrow());
+            solve_upper(self.bounds.factor(), rows);
+        }
         // From the first rows to where they belong, the last one first.
         let mut row = free.len();
         for control in (0..nu).rev() {
