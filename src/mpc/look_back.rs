@@ -9,7 +9,7 @@ use super::{Clock, Expansion, cost};
 use crate::contact::Solver;
 use crate::derivatives::Quality;
 use crate::dynamics;
-use crate::memory::{run, run_mut, split_mut};
+use crate::memory::{copy, run, run_mut, split_mut};
 use crate::model::configuration;
 use crate::scalar::Real;
 
@@ -35,7 +35,8 @@ impl<T: Real<Plain = T>, S: Solver<T> + Copy, C: Clock, A: Ahead<T, S, C>> Pass<
         ahead.linearize(&around, wanted, stages, warm, gap)?;
         for k in (0..self.horizon()).rev() {
             self.check_time()?;
-            let kept = self.memory.stages.take(k, self.memory.trial_parts);
+            let parts = run_mut(self.memory.trial_parts, 0, self.task.terms.len());
+            let kept = self.memory.stages.take(k, parts);
             let linearized = kept.map_or_else(|| self.linearize(k), Ok)?;
             promise.cost += linearized.cost;
             self.note(&linearized);
@@ -69,10 +70,17 @@ impl<T: Real<Plain = T>, S: Solver<T> + Copy, C: Clock, A: Ahead<T, S, C>> Pass<
 
     /// Node `k`, into the memory of the pass.
     fn linearize(&mut self, k: usize) -> Result<Linearized<T>, Halt> {
-        let Split { around, step, derivatives, quadratic, warm, next, gap, parts, .. } = self.split(Which::Committed);
+        let Split { around, step, derivatives, quadratic, stages, warm, next, gap, parts, .. } =
+            self.split(Which::Committed);
         let n = 2 * around.shared.model.nv();
         let place = Place { gap: run_mut(gap, (k + 1) * n, n), parts };
-        around.linearize(k, Desk { step, derivatives, quadratic }, next, (warm, k), place)
+        let desk = Desk { step, derivatives: &mut *derivatives, quadratic };
+        let node = around.linearize(k, desk, (&mut *next.0, &mut *next.1), (warm, k), place)?;
+        if let Some(stage) = stages.stage(k) {
+            copy(stage.step, derivatives.all().data());
+            copy(stage.next_v, next.1);
+        }
+        Ok(node)
     }
 
     /// Adds up what a node told.

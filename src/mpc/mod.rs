@@ -18,6 +18,7 @@ mod look_back;
 mod memory;
 mod observer;
 mod plan;
+mod predict;
 mod report;
 mod rollout;
 mod settings;

@@ -4,7 +4,7 @@ use super::{MpcDims, Nanos, Neighbours, Node};
 use crate::derivatives::Derivatives;
 use crate::input::{InputError, check_length};
 use crate::linalg::{MatMut, MatRef, padded, partial_dot};
-use crate::memory::{carved, copy, part, part_and_next, part_mut, run, run_mut, split_mut};
+use crate::memory::{carved, copy, part, part_and_next, part_mut, run, run_mut, split, split_mut};
 use crate::model::{Dims, Model, configuration};
 use crate::scalar::Real;
 use crate::step::{NextState, Step, StepInput};
@@ -119,6 +119,23 @@ impl<T: Real> Plan<'_, T> {
     /// State of node `k`, to be written.
     pub(super) fn state_mut(&mut self, k: usize) -> (&mut [T], &mut [T]) {
         (part_mut(self.q, self.time_s.len(), k), part_mut(self.v, self.time_s.len(), k))
+    }
+
+    /// State of node `k`, from that of another plan and how far it is from there, 2nv.
+    pub(super) fn move_state(
+        &mut self,
+        model: Model<'_, T>,
+        k: usize,
+        from: &Plan<'_, T>,
+        apart: &[T],
+    ) -> Result<(), InputError> {
+        let (q, v) = self.state_mut(k);
+        let (apart_q, apart_v) = split(apart, v.len());
+        configuration::integrate(model, from.q(k), apart_q, q)?;
+        for ((v, from), apart) in v.iter_mut().zip(from.v(k)).zip(apart_v) {
+            *v = *from + *apart;
+        }
+        Ok(())
     }
 
     /// What the step from node `k` starts from and, to be written, where it leads.
