@@ -212,7 +212,7 @@ impl<T: Real<Plain = T>, S: Solver<T> + Copy, C: Clock, A: Ahead<T, S, C>> Pass<
             if let Some(at) = m.candidate.time_s.get_mut(k) {
                 *at = time_s;
             }
-            let at = m.committed.locate(shift_s + time_s);
+            let at = m.committed.locate_near(k, shift_s + time_s);
             let (q, v) = m.candidate.state_mut(k);
             m.committed.reference(self.model, at, q, v)?;
             if let Some(dt_s) = m.dt_s.get(k) {

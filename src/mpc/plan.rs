@@ -198,8 +198,15 @@ impl<T: Real> Plan<'_, T> {
     /// The node whose interval holds the time, and the share of the interval that has passed; the last interval and its
     /// end when the time is later. O(nodes).
     pub(super) fn locate(&self, time_s: T) -> (usize, T) {
+        self.locate_near(0, time_s)
+    }
+
+    /// The same where it is likely to be node `near` or one soon after it.
+    pub(super) fn locate_near(&self, near: usize, time_s: T) -> (usize, T) {
         let last = self.horizon().saturating_sub(1);
-        let k = (0..last).find(|&k| time_s < self.time_s(k + 1)).unwrap_or(last);
+        let first = if time_s >= self.time_s(near) { near.min(last) } else { 0 };
+        let ends = self.time_s.get(first + 1..=last).unwrap_or(&[]);
+        let k = ends.iter().position(|end| time_s < *end).map_or(last, |passed| first + passed);
         let (from, to) = (self.time_s(k), self.time_s(k + 1));
         let share = if to > from { (time_s - from) / (to - from) } else { T::ZERO };
         (k, share.max(T::ZERO).min(T::ONE))
@@ -239,17 +246,16 @@ impl<T: Real> Plan<'_, T> {
         Ok(())
     }
 
-    /// The policy for a step that starts `time_s` after the start and lasts about as long as those of the plan: it takes
+    /// The policy for a step that starts at a place between nodes and lasts about as long as those of the plan: it takes
     /// part in two of them, so the planned controls are their mean over it.
     pub(super) fn mean_control(
         &self,
         model: Model<'_, T>,
-        time_s: T,
+        at: (usize, T),
         (q, v): (&[T], &[T]),
         u: &mut [T],
         scratch: &mut PolicyScratch<'_, T>,
     ) -> Result<(), InputError> {
-        let at = self.locate(time_s);
         self.answer(model, at, (q, v), u, scratch)?;
         for ((u, now), next) in u.iter_mut().zip(self.u(at.0)).zip(self.u(at.0 + 1)) {
             *u = at.1.mul_add(*next - *now, *u);

@@ -50,11 +50,10 @@ impl<T: Real<Plain = T>, S: Solver<T> + Copy, C: Clock, A: Ahead<T, S, C>> Pass<
             m.candidate.gain_mut(k).fill(T::ZERO);
             return Ok(());
         }
-        let time_s = shift_s + m.candidate.time_s(k);
+        let at = m.committed.locate_near(k, shift_s + m.candidate.time_s(k));
         let (q, v, _, u) = m.candidate.state_and_control(k);
-        m.committed.mean_control(self.model, time_s, (q, v), u, &mut m.policy)?;
-        let (from, _) = m.committed.locate(time_s);
-        let old = m.committed.gain(from);
+        m.committed.mean_control(self.model, at, (q, v), u, &mut m.policy)?;
+        let old = m.committed.gain(at.0);
         copy(m.candidate.gain_mut(k).data_mut(), old.data());
         Ok(())
     }

@@ -38,6 +38,7 @@ impl<T: Real> Backward<'_, T> {
         for_few!(self.nv(), gain.rows(), self.update_few(quadratic, gain))
     }
 
+    #[inline(never)]
     fn add_few<const NV: usize, const NU: usize>(&mut self, dt_s: T, f: MatRef<'_, T>, q: &mut Quadratic<'_, T>) {
         let stride = padded(NV);
         let square = |m| block::<T, NV, NV>(m, stride, (0, 0));
@@ -124,6 +125,7 @@ impl<T: Real> Backward<'_, T> {
         put(out, 0, (0, 2 * NV), &[u]);
     }
 
+    #[inline(never)]
     fn update_few<const NV: usize, const NU: usize>(&mut self, quadratic: &Quadratic<'_, T>, gain: MatRef<'_, T>) {
         let crossed = &*self.crossed;
         let half = |m, stride, first| block::<T, NU, NV>(m, stride, (0, first));
