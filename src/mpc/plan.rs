@@ -138,6 +138,11 @@ impl<T: Real> Plan<'_, T> {
         Ok(())
     }
 
+    /// Whether all states and controls are numbers.
+    pub(super) fn is_finite(&self) -> bool {
+        self.q.iter().chain(&*self.v).chain(&*self.u).all(|x| x.is_finite())
+    }
+
     /// What the step from node `k` starts from and, to be written, where it leads.
     pub(super) fn around(&mut self, k: usize) -> (StepInput<'_, T>, NextState<'_, T>) {
         let (nodes, horizon) = (self.time_s.len(), self.horizon());

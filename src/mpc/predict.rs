@@ -43,7 +43,8 @@ impl<T: Real<Plain = T>, S: Solver<T> + Copy, C: Clock, A: Ahead<T, S, C>> Pass<
             }
         }
         m.candidate.move_state(model, m.dt_s.len(), &m.committed, apart)?;
-        Ok(())
+        // No step has looked at these numbers yet.
+        if m.candidate.is_finite() { Ok(()) } else { Err(Halt::Diverged) }
     }
 }
 

@@ -99,11 +99,11 @@ pub struct Report<T> {
     pub status: Status,
     /// Iterations begun.
     pub iterations: u16,
-    /// Of the plan.
+    /// Of the plan; before its last step if that was taken untried.
     pub cost: T,
     /// Decrease that the last iteration promised for a full step.
     pub promised: T,
-    /// Sum of the gaps that are left in the plan.
+    /// Sum of the gaps that are left in the plan; before its last step if that was taken untried.
     pub gap: T,
     /// Of the last step taken; zero if none was.
     pub step_length: T,
