@@ -11,8 +11,8 @@ use saltus::kinematics::Target;
 use saltus::memory::{Arena, Block};
 use saltus::model::{GeometryId, Model, OwnedModel, configuration};
 use saltus::mpc::{
-    Budget, Clock, Dofs, Measured, Moving, Mpc, MpcDims, MpcSettings, Nanos, Residual, Spacing, Status, Stopped, Task,
-    Term,
+    Budget, Clock, Dofs, Measured, Moving, Mpc, MpcDims, MpcError, MpcSettings, Nanos, Residual, Spacing, Start,
+    Status, Stopped, Task, Term,
 };
 use saltus::step::{StepDims, StepSettings};
 use saltus_cli::states;
@@ -269,4 +269,70 @@ fn control_rates_are_weighed_as_the_quadratic_program_has_it() {
     let smooth = linear_quadratic::with_rate(rate, 2e-5);
     println!("{smooth:e}");
     assert!(smooth < TOLERANCE, "{smooth:e}");
+}
+
+/// A step that is taken untried is the one of a trial up to what is not linear: half of the way, a quarter of the error.
+#[test]
+fn an_untried_step_leads_where_a_trial_does_to_first_order() {
+    // Joints of one axis, and a free body whose axes turn.
+    for name in ["cartpole", "quadrotor"] {
+        let owned = robot(name);
+        let model = owned.model();
+        let hover = model.find_keyframe(if name == "quadrotor" { "hover" } else { "upright" }).unwrap();
+        let terms = [
+            Term::new(Residual::Posture { dofs: Dofs::ALL, reference: hover.q }, 1.0).at_end(5.0),
+            Term::new(Residual::Velocity { dofs: Dofs::ALL, reference: &[] }, 0.1).at_end(1.0),
+            Term::new(Residual::Control { reference: hover.u }, 0.1),
+        ];
+        let dims = MpcDims::new(StepDims::of(model, 4), 10, terms.len());
+        let step_to = |trials: u16, away: f64| {
+            let mut memory = vec![Block::EMPTY; Mpc::<f64>::blocks(dims)];
+            let settings = MpcSettings { max_iterations: 1, trials, ..settings() };
+            let mut mpc = Mpc::new(model, settings, dims, &mut Arena::new(&mut memory)).unwrap();
+            mpc.reset(hover.u).unwrap();
+            let (mut q, change) = (hover.q.to_vec(), vec![away; model.nv()]);
+            configuration::integrate(model, hover.q, &change, &mut q).unwrap();
+            let v: Vec<f64> = (0..model.nv()).map(|k| away * (1.0 + k as f64)).collect();
+            let report = mpc.solve(&Task::new(&terms), measured(&q, &v), FOREVER).unwrap();
+            assert_eq!(report.step_length, 1.0, "{name}: {report:?}");
+            let plan = mpc.plan();
+            (1..=10).flat_map(|k| [plan.q(k), plan.v(k)].concat()).collect::<Vec<f64>>()
+        };
+        let apart = |away: f64| {
+            let (tried, untried) = (step_to(1, away), step_to(0, away));
+            tried.iter().zip(&untried).fold(0.0, |most: f64, (a, b)| most.max((a - b).abs()))
+        };
+        let (far, near) = (apart(2e-3), apart(1e-3));
+        assert!(far > 0.0 && near < 0.3 * far, "{name}: {far:e} {near:e}");
+        assert!(far < 1e-3, "{name}: {far:e}");
+    }
+}
+
+/// What a step taken untried is worth shows when the next solve follows it.
+#[test]
+fn solves_without_trials_end_at_the_plan_of_those_with_trials() {
+    let owned = robot("cartpole");
+    let model = owned.model();
+    let upright = model.find_keyframe("upright").unwrap();
+    let terms = [
+        Term::new(Residual::Posture { dofs: Dofs::ALL, reference: upright.q }, 1.0).at_end(10.0),
+        Term::new(Residual::Velocity { dofs: Dofs::ALL, reference: &[] }, 0.02).at_end(0.5),
+        Term::new(Residual::Control { reference: &[] }, 0.01),
+    ];
+    let (q, v) = ([0.1, 0.2], [0.0, -0.2]);
+    let dims = MpcDims::new(StepDims::of(model, 1), 40, 3);
+    let solve = |settings: MpcSettings<f64>, dims: MpcDims, times: usize| {
+        let mut memory = vec![Block::EMPTY; Mpc::<f64>::blocks(dims)];
+        let mut mpc = Mpc::new(model, settings, dims, &mut Arena::new(&mut memory)).unwrap();
+        (0..times).map(|_| mpc.solve(&Task::new(&terms), measured(&q, &v), FOREVER)).last().unwrap()
+    };
+    let base = MpcSettings { max_iterations: 1, ..settings() };
+    for start in [Start::Rollout, Start::Gaps] {
+        let untried = MpcSettings { trials: 0, start, ..base };
+        let (tried, untried) = (solve(base, dims, 30).unwrap(), solve(untried, dims, 30).unwrap());
+        assert_eq!((tried.status, untried.status), (Status::Converged, Status::Converged));
+        assert!((untried.cost - tried.cost).abs() < 1e-8 * tried.cost, "{} {}", untried.cost, tried.cost);
+    }
+    let refused = solve(MpcSettings { trials: 0, ..base }, dims.without_kept_nodes(), 1);
+    assert_eq!(refused.unwrap_err(), MpcError::Untried);
 }

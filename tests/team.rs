@@ -90,6 +90,24 @@ fn plans_do_not_depend_on_whether_nodes_are_kept() {
 }
 
 #[test]
+fn a_team_takes_untried_steps_as_one_does() {
+    for scenario in [Scenario::HopperHop, Scenario::QuadrotorTakeoff, Scenario::CartpoleSwingup] {
+        let alone = plans(scenario, |mpc, _, task, measured| {
+            mpc.settings.trials = 0;
+            mpc.solve(task, measured, FOREVER).unwrap()
+        });
+        let team = plans(scenario, |mpc, dims, task, measured| {
+            mpc.settings.trials = 0;
+            let mut memory = vec![Block::EMPTY; Team::<f64>::blocks(dims, 2)];
+            let mut team = Team::carve(&mut Arena::new(&mut memory), dims, 2).unwrap();
+            mpc.solve_with(task, measured, FOREVER, (&mut team, &InTurn)).unwrap()
+        });
+        assert!(alone.iter().any(|(_, report)| report.step_length == 1.0), "{scenario:?}: no step was taken");
+        assert!(alone == team, "{scenario:?}");
+    }
+}
+
+#[test]
 fn a_team_needs_an_optimizer_that_keeps_its_nodes() {
     plans_in(Scenario::CartpoleSwingup, MpcDims::without_kept_nodes, |mpc, dims, task, measured| {
         let mut memory = vec![Block::EMPTY; Team::<f64>::blocks(dims, 2)];

@@ -21,10 +21,12 @@ pub struct Scenario {
     pub tick_us: u32,
     /// Ticks from the start of one solve to that of the next. A solve must end before.
     pub solve_ticks: u32,
-    /// Step lengths that a solve may try.
+    /// Step lengths that a solve may try; none: it takes the full step untried.
     pub trials: u16,
     /// Where a solve starts.
     pub start: Start,
+    /// What is added to the curvature along the controls; steps that are taken untried are damped by it.
+    pub regularization: f32,
     /// Error of the plan's impulses over the largest of them, at which their solver stops.
     pub contact_tolerance: f32,
 }
@@ -40,8 +42,10 @@ pub const CARTPOLE_SWINGUP: Scenario = Scenario {
     robot: robots::cartpole,
     tick_us: 2000,
     solve_ticks: 5,
-    trials: 2,
-    start: Start::Gaps,
+    // The next solve follows the plan before anything else: that is its trial.
+    trials: 0,
+    start: Start::Rollout,
+    regularization: 2e-3,
     // The plan is renewed many times before it shows, and tighter ones cost several factorizations a node.
     contact_tolerance: 1e-3,
 };
@@ -51,8 +55,7 @@ pub const HOPPER_HOP: Scenario = Scenario {
     task: saltus_scenarios::Scenario::HopperHop,
     robot: robots::hopper,
     solve_ticks: 10,
-    trials: 2,
-    start: Start::Rollout,
+    regularization: 1e-2,
     contact_tolerance: 1e-2,
     ..CARTPOLE_SWINGUP
 };
@@ -63,6 +66,8 @@ pub const QUADROTOR_TAKEOFF: Scenario = Scenario {
     robot: robots::quadrotor,
     solve_ticks: 10,
     trials: 5,
+    start: Start::Gaps,
+    regularization: 1e-6,
     ..CARTPOLE_SWINGUP
 };
 
@@ -72,6 +77,8 @@ pub const GO1_STAND: Scenario = Scenario {
     robot: robots::go1,
     solve_ticks: 35,
     trials: 2,
+    start: Start::Gaps,
+    regularization: 1e-6,
     ..CARTPOLE_SWINGUP
 };
 
@@ -136,6 +143,7 @@ impl Scenario {
             path: CentralPath { max_iterations: 10, ..CentralPath::default() },
             ..Newton::default()
         };
+        settings.regularization.initial = self.regularization;
         MpcSettings { start: self.start, max_iterations: 1, trials: self.trials, ..settings }
     }
 

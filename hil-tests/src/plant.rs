@@ -37,8 +37,8 @@ pub struct Plant {
 }
 
 impl Plant {
-    /// The robot of a scenario in its first state. Its memory is never freed: a run has one plant.
-    pub fn new(scenario: &Scenario) -> Result<Self> {
+    /// The robot of a scenario in the first state of a seed. Its memory is never freed: a run has one plant.
+    pub fn new(scenario: &Scenario, seed: u64) -> Result<Self> {
         let robot = plant(&load(scenario.task.facts().robot, &LoadOptions::default())?.model);
         let model = Box::leak(Box::new(robot.cast::<f32>())).model();
         let double = Box::leak(Box::new(robot)).model();
@@ -46,10 +46,10 @@ impl Plant {
         let memory = vec![Block::EMPTY; Simulator::<f32>::blocks(dims)].leak();
         let settings = StepSettings::with_dt(scenario.tick_us as f32 * 1e-6);
         let mut simulator = Simulator::new(model, settings, dims, &mut Arena::new(memory))?;
-        let (q, v) = start(scenario.task, double, 0)?;
+        let (q, v) = start(scenario.task, double, seed)?;
         let single = |x: Vec<f64>| x.into_iter().map(|x| x as f32).collect::<Vec<f32>>();
         simulator.set_state(&single(q), &single(v))?;
-        let push = pushes(scenario.task, 0, None)
+        let push = pushes(scenario.task, seed, None)
             .map(|push| Ok::<_, anyhow::Error>((model.find_body(push.body).context("no such body")?, push)))
             .transpose()?;
         let wrenches = vec![Force::ZERO; model.bodies.len()];

@@ -26,6 +26,8 @@ pub struct RunOptions {
     pub ticks: Option<u32>,
     /// What goes wrong on the link.
     pub faults: Rates,
+    /// Which of the scenario's starts and pushes.
+    pub seed: u64,
 }
 
 /// How a run went.
@@ -159,7 +161,7 @@ impl<'s> Session<'s> {
             scenario,
             deadline_us: options.deadline_us.unwrap_or(scenario.solve_ticks * scenario.tick_us),
             ticks,
-            plant: Plant::new(scenario)?,
+            plant: Plant::new(scenario, options.seed)?,
             mirror: Mirror::new(scenario)?,
             wires: [Faulty::new(options.faults, SEEDS[0]), Faulty::new(Rates { nan: 0.0, ..deaf }, SEEDS[1])],
             judge: Judge::new(scenario.task, f64::from(ticks) * f64::from(scenario.tick_us) * 1e-6),

@@ -49,7 +49,14 @@ pub(super) fn axes_and_wrench<T: Real>(
 }
 
 /// Wrenches on the bodies, each in its own frame: those from outside, and those of contacts with what stands still.
-pub(super) fn add_wrenches<T: Real>(model: Model<'_, T>, dt_s: T, work: &Step<'_, T>, out: &mut Derivatives<'_, T>) {
+/// Whether there are any.
+pub(super) fn add_wrenches<T: Real>(
+    model: Model<'_, T>,
+    dt_s: T,
+    work: &Step<'_, T>,
+    out: &mut Derivatives<'_, T>,
+) -> bool {
+    let mut any = work.pushed;
     copy(out.wrench, work.wrench);
     let problem = work.assembly.problem();
     let held = problem.constraints.iter().zip(&*out.linear).filter(|(c, _)| matches!(c.source, Source::Contact { .. }));
@@ -61,7 +68,9 @@ pub(super) fn add_wrenches<T: Real>(model: Model<'_, T>, dt_s: T, work: &Step<'_
         let (_, wrench) = axes_and_wrench(contact, constraint, work.impulses);
         let placement = &work.dynamics.kinematics.placement.at(body.index());
         out.wrench.change(body.index() - 1, |x| *x += placement.act_inverse_force(&(wrench * (sign / dt_s))));
+        any = true;
     }
+    any
 }
 
 /// T of a body, column by column, while its contacts are gone through.

@@ -123,12 +123,12 @@ fn differentiate_dynamics<T: Real<Plain = T>>(
     out: &mut Derivatives<'_, T>,
 ) -> Result<(), StepError> {
     accelerate(model, input, dt_s, work);
-    ground_terms::add_wrenches(model, dt_s, work, out);
+    let pushed = ground_terms::add_wrenches(model, dt_s, work, out);
     let (nv, stride) = (model.nv(), out.stride());
     dynamics::inverse_derivatives_prepared(
         model,
         work.change,
-        out.wrench,
+        if pushed { &*out.wrench } else { &[] },
         MatMut::with_stride(out.velocity, nv, 2 * nv, stride),
         &mut work.dynamics,
     )?;

@@ -6,6 +6,7 @@
 //! it, so there E = 1 and T = Δt; only the others have blocks worth multiplying with. V before the node is Q_xx − Yᵀ Y with
 //! Q_uu = Uᵀ U and Y = U⁻ᵀ Q_ux, summed up on and above the diagonal and then mirrored.
 
+mod few;
 mod value;
 
 use super::bounds::{Bounds, objective};
@@ -91,17 +92,33 @@ impl<T: Real> Backward<'_, T> {
         answer: Answer<'_, T>,
     ) -> Result<T, BackwardError> {
         let Answer { feedforward, gain } = answer;
-        self.advance_joints(model, demand.dt_s, v_next);
-        self.pull_gradient(model, demand.dt_s, f, quadratic.gradient);
-        self.keep_configuration(model, quadratic);
-        self.project(model, demand.dt_s);
-        self.add_value(f, quadratic);
+        let single = of_several_axes(model).next().is_none();
+        if !(single && self.add_value_of_few(demand.dt_s, f, quadratic)) {
+            self.add_value_of_many(model, demand.dt_s, (f, v_next), quadratic);
+        }
         let promised = self.choose_controls(quadratic, demand)?;
         copy(feedforward, self.bounds.x);
         self.update_gradient(quadratic);
         self.write_gains(gain);
-        self.update_hessian(f, quadratic);
+        if !(single && self.update_hessian_of_few(f, quadratic)) {
+            self.update_hessian(f, quadratic);
+        }
         Ok(promised)
+    }
+
+    /// l ← Q, for any joints.
+    fn add_value_of_many(
+        &mut self,
+        model: Model<'_, T>,
+        dt_s: T,
+        (f, v_next): (MatRef<'_, T>, &[T]),
+        quadratic: &mut Quadratic<'_, T>,
+    ) {
+        self.advance_joints(model, dt_s, v_next);
+        self.pull_gradient(model, dt_s, f, quadratic.gradient);
+        self.keep_configuration(model, quadratic);
+        self.project(model, dt_s);
+        self.add_value(f, quadratic);
     }
 
     /// E and T where they are more than one and Δt.
@@ -288,14 +305,23 @@ impl<T: Real> Backward<'_, T> {
             gain.fill(T::ZERO);
             return;
         }
-        solve_lower_in_blocks(self.bounds.factor(), MatMut::with_stride(self.crossed, free.len(), n, stride));
         let (nu, gain_stride) = (gain.rows(), gain.stride());
-        for (row, y) in self.crossed.chunks_exact(stride.max(1)).enumerate().take(free.len()) {
-            for (out, y) in gain.row_mut(row).iter_mut().zip(y) {
-                *out = -*y;
+        if free.len() == 1 {
+            let inverse = T::ONE / self.bounds.factor()[(0, 0)];
+            for (out, y) in gain.row_mut(0).iter_mut().zip(&mut *self.crossed) {
+                *y *= inverse;
+                *out = -(*y * inverse);
             }
+        } else {
+            solve_lower_in_blocks(self.bounds.factor(), MatMut::with_stride(self.crossed, free.len(), n, stride));
+            for (row, y) in self.crossed.chunks_exact(stride.max(1)).enumerate().take(free.len()) {
+                for (out, y) in gain.row_mut(row).iter_mut().zip(y) {
+                    *out = -*y;
+                }
+            }
+            let rows = MatMut::with_stride(gain.data_mut(), free.len(), n, gain_stride);
+            solve_upper_in_blocks(self.bounds.factor(), rows);
         }
-        solve_upper_in_blocks(self.bounds.factor(), MatMut::with_stride(gain.data_mut(), free.len(), n, gain_stride));
         // From the first rows to where they belong, the last one first.
         let mut row = free.len();
         for control in (0..nu).rev() {

@@ -3,7 +3,7 @@
 use crate::linalg::{
     MatMut, MatRef, NotPositiveDefinite, cholesky_in_blocks, cholesky_solve_in_blocks, mirror, padded, partial_dot,
 };
-use crate::memory::{carved, copy, run, run_mut};
+use crate::memory::{Values, carved, copy, run, run_mut};
 use crate::scalar::Real;
 
 carved! {
@@ -114,6 +114,9 @@ impl<T: Real> Bounds<'_, T> {
 
     /// Newton's step over the free variables, from the gradient.
     fn find_step(&mut self, h: MatRef<'_, T>) -> Result<(), NotPositiveDefinite> {
+        if let [only] = run(self.free, 0, self.count) {
+            return self.find_only_step(h, usize::from(*only));
+        }
         let (count, stride) = (self.count, padded(self.count));
         let free = run(self.free, 0, count);
         for (row, (&i, step)) in free.iter().zip(self.step.iter_mut()).enumerate() {
@@ -130,6 +133,18 @@ impl<T: Real> Bounds<'_, T> {
         cholesky_in_blocks(MatMut::with_stride(self.factor, count, count, stride))?;
         let factor = MatRef::with_stride(self.factor, count, count, stride);
         cholesky_solve_in_blocks(factor, run_mut(self.step, 0, count));
+        Ok(())
+    }
+
+    /// The same for a single free variable, with the same bits.
+    fn find_only_step(&mut self, h: MatRef<'_, T>, only: usize) -> Result<(), NotPositiveDefinite> {
+        let curvature = h[(only, only)];
+        if !(curvature > T::ZERO && curvature.is_finite()) {
+            return Err(NotPositiveDefinite { pivot: 0 });
+        }
+        let root = curvature * (T::ONE / curvature.sqrt());
+        self.factor.set(0, root);
+        self.step.set(0, -self.gradient.at(only) / root / root);
         Ok(())
     }
 

@@ -93,7 +93,8 @@ impl<T: Real<Plain = T>, S: Solver<T> + Copy, C: Clock, A: Ahead<T, S, C>> Pass<
                 self.keep_gains()?;
                 return Ok(Status::Converged);
             }
-            match self.search(promise)? {
+            let length = if self.settings.trials == 0 { self.take_untried()? } else { self.search(promise)? };
+            match length {
                 Some(length) if length == T::ONE => {
                     regularization = (regularization / schedule.factor).max(schedule.least);
                 }
@@ -177,6 +178,16 @@ impl<T: Real<Plain = T>, S: Solver<T> + Copy, C: Clock, A: Ahead<T, S, C>> Pass<
         Ok(found)
     }
 
+    /// The full step, without a trial.
+    fn take_untried(&mut self) -> Result<Option<T>, Halt> {
+        let began = self.clock.now();
+        self.predict_step()?;
+        self.memory.commit();
+        self.report.step_length = T::ONE;
+        self.report.times.line_search += self.clock.now().since(began);
+        Ok(Some(T::ONE))
+    }
+
     /// The candidate becomes the plan.
     fn accept(&mut self, cost: T) {
         self.memory.commit();
@@ -201,7 +212,7 @@ impl<T: Real<Plain = T>, S: Solver<T> + Copy, C: Clock, A: Ahead<T, S, C>> Pass<
             if let Some(at) = m.candidate.time_s.get_mut(k) {
                 *at = time_s;
             }
-            let at = m.committed.locate(shift_s + time_s);
+            let at = m.committed.locate_near(k, shift_s + time_s);
             let (q, v) = m.candidate.state_mut(k);
             m.committed.reference(self.model, at, q, v)?;
             if let Some(dt_s) = m.dt_s.get(k) {

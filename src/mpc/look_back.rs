@@ -9,7 +9,7 @@ use super::{Clock, Expansion, cost};
 use crate::contact::Solver;
 use crate::derivatives::Quality;
 use crate::dynamics;
-use crate::memory::{run, run_mut, split_mut};
+use crate::memory::{copy, run, run_mut, split_mut};
 use crate::model::configuration;
 use crate::scalar::Real;
 
@@ -35,12 +35,18 @@ impl<T: Real<Plain = T>, S: Solver<T> + Copy, C: Clock, A: Ahead<T, S, C>> Pass<
         ahead.linearize(&around, wanted, stages, warm, gap)?;
         for k in (0..self.horizon()).rev() {
             self.check_time()?;
-            let kept = self.memory.stages.take(k, self.memory.trial_parts);
-            let linearized = kept.map_or_else(|| self.linearize(k), Ok)?;
+            let parts = run_mut(self.memory.trial_parts, 0, self.task.terms.len());
+            let kept = self.memory.stages.take(k, parts);
+            // Whether it is coupled is all that the backward pass asks of a node that is kept.
+            let coupled = kept.as_ref().map(|node| node.coupled);
+            let linearized = match kept {
+                Some(node) => node,
+                None => self.linearize(k)?,
+            };
             promise.cost += linearized.cost;
             self.note(&linearized);
             let began = self.clock.now();
-            promise.change += self.go_back(k, kept, regularization)?;
+            promise.change += self.go_back(k, coupled, regularization)?;
             self.report.times.backward += self.clock.now().since(began);
         }
         self.measure_first_gap()?;
@@ -69,10 +75,17 @@ impl<T: Real<Plain = T>, S: Solver<T> + Copy, C: Clock, A: Ahead<T, S, C>> Pass<
 
     /// Node `k`, into the memory of the pass.
     fn linearize(&mut self, k: usize) -> Result<Linearized<T>, Halt> {
-        let Split { around, step, derivatives, quadratic, warm, next, gap, parts, .. } = self.split(Which::Committed);
+        let Split { around, step, derivatives, quadratic, stages, warm, next, gap, parts, .. } =
+            self.split(Which::Committed);
         let n = 2 * around.shared.model.nv();
         let place = Place { gap: run_mut(gap, (k + 1) * n, n), parts };
-        around.linearize(k, Desk { step, derivatives, quadratic }, next, (warm, k), place)
+        let desk = Desk { step, derivatives: &mut *derivatives, quadratic };
+        let node = around.linearize(k, desk, (&mut *next.0, &mut *next.1), (warm, k), place)?;
+        if let Some(stage) = stages.stage(k) {
+            copy(stage.step, derivatives.all().data());
+            copy(stage.next_v, next.1);
+        }
+        Ok(node)
     }
 
     /// Adds up what a node told.
@@ -91,8 +104,9 @@ impl<T: Real<Plain = T>, S: Solver<T> + Copy, C: Clock, A: Ahead<T, S, C>> Pass<
     }
 
     /// Across the gap after node `k` and one node back; the change of cost that this promises. The node's matrices are
-    /// among the stages if it was `kept`, else where [`linearize`](Self::linearize) wrote them.
-    fn go_back(&mut self, k: usize, kept: Option<Linearized<T>>, regularization: T) -> Result<T, Halt> {
+    /// among the stages if it was kept, with a cost that is `coupled` or not; else where [`linearize`](Self::linearize)
+    /// wrote them.
+    fn go_back(&mut self, k: usize, coupled: Option<bool>, regularization: T) -> Result<T, Halt> {
         let m = &mut *self.memory;
         let nv = self.model.nv();
         let across = m.backward.cross_gap(run(m.gap, (k + 1) * 2 * nv, 2 * nv));
@@ -106,8 +120,8 @@ impl<T: Real<Plain = T>, S: Solver<T> + Copy, C: Clock, A: Ahead<T, S, C>> Pass<
         let dt_s = m.dt_s.get(k).copied().unwrap_or(T::ZERO);
         let demand = Demand { dt_s, regularization, bound_iterations: self.settings.bound_iterations };
         let answer = Answer { feedforward: run_mut(m.feedforward, k * nu, nu), gain: m.candidate.gain_mut(k) };
-        let promised = match kept {
-            Some(Linearized { coupled, .. }) => {
+        let promised = match coupled {
+            Some(coupled) => {
                 let (f, next_v, cost) = m.stages.matrices(k, 2 * nv + nu);
                 let mut quadratic = m.quadratic.over(cost, coupled);
                 m.backward.go_back(self.model, (f, next_v), &mut quadratic, demand, answer)

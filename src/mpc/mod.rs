@@ -2,8 +2,9 @@
 //!
 //! [`Mpc::solve`] improves a [`Plan`] from the measured state on. The old policy is followed from there, and each step is
 //! linearized as it is taken; the backward pass goes from the last node to the first (and linearizes those that are not
-//! kept); step lengths are tried by following the new policy through the exact contact step. The plan that the outside sees is replaced whole, and only by a better one, so whenever the
-//! time is up there is a plan to follow. Between solves the [`Plan`] is a policy: u = u* + K (x ⊖ x*) at any time.
+//! kept); step lengths are tried by following the new policy through the exact contact step. The plan that the outside sees is
+//! replaced whole, and only by a better one (or, with [`trials: 0`](MpcSettings::trials), by one that the next solve tries), so
+//! whenever the time is up there is a plan to follow. Between solves the [`Plan`] is a policy: u = u* + K (x ⊖ x*) at any time.
 //!
 //! A [`Task`] is a list of weighted squares, see [`Residual`].
 
@@ -18,6 +19,7 @@ mod look_back;
 mod memory;
 mod observer;
 mod plan;
+mod predict;
 mod report;
 mod rollout;
 mod settings;

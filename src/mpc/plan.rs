@@ -4,7 +4,7 @@ use super::{MpcDims, Nanos, Neighbours, Node};
 use crate::derivatives::Derivatives;
 use crate::input::{InputError, check_length};
 use crate::linalg::{MatMut, MatRef, padded, partial_dot};
-use crate::memory::{carved, copy, part, part_and_next, part_mut, run, run_mut, split_mut};
+use crate::memory::{carved, copy, part, part_and_next, part_mut, run, run_mut, split, split_mut};
 use crate::model::{Dims, Model, configuration};
 use crate::scalar::Real;
 use crate::step::{NextState, Step, StepInput};
@@ -121,6 +121,28 @@ impl<T: Real> Plan<'_, T> {
         (part_mut(self.q, self.time_s.len(), k), part_mut(self.v, self.time_s.len(), k))
     }
 
+    /// State of node `k`, from that of another plan and how far it is from there, 2nv.
+    pub(super) fn move_state(
+        &mut self,
+        model: Model<'_, T>,
+        k: usize,
+        from: &Plan<'_, T>,
+        apart: &[T],
+    ) -> Result<(), InputError> {
+        let (q, v) = self.state_mut(k);
+        let (apart_q, apart_v) = split(apart, v.len());
+        configuration::integrate(model, from.q(k), apart_q, q)?;
+        for ((v, from), apart) in v.iter_mut().zip(from.v(k)).zip(apart_v) {
+            *v = *from + *apart;
+        }
+        Ok(())
+    }
+
+    /// Whether all states and controls are numbers.
+    pub(super) fn is_finite(&self) -> bool {
+        self.q.iter().chain(&*self.v).chain(&*self.u).all(|x| x.is_finite())
+    }
+
     /// What the step from node `k` starts from and, to be written, where it leads.
     pub(super) fn around(&mut self, k: usize) -> (StepInput<'_, T>, NextState<'_, T>) {
         let (nodes, horizon) = (self.time_s.len(), self.horizon());
@@ -181,8 +203,15 @@ impl<T: Real> Plan<'_, T> {
     /// The node whose interval holds the time, and the share of the interval that has passed; the last interval and its
     /// end when the time is later. O(nodes).
     pub(super) fn locate(&self, time_s: T) -> (usize, T) {
+        self.locate_near(0, time_s)
+    }
+
+    /// The same where it is likely to be node `near` or one soon after it.
+    pub(super) fn locate_near(&self, near: usize, time_s: T) -> (usize, T) {
         let last = self.horizon().saturating_sub(1);
-        let k = (0..last).find(|&k| time_s < self.time_s(k + 1)).unwrap_or(last);
+        let first = if time_s >= self.time_s(near) { near.min(last) } else { 0 };
+        let ends = self.time_s.get(first + 1..=last).unwrap_or(&[]);
+        let k = ends.iter().position(|end| time_s < *end).map_or(last, |passed| first + passed);
         let (from, to) = (self.time_s(k), self.time_s(k + 1));
         let share = if to > from { (time_s - from) / (to - from) } else { T::ZERO };
         (k, share.max(T::ZERO).min(T::ONE))
@@ -222,17 +251,16 @@ impl<T: Real> Plan<'_, T> {
         Ok(())
     }
 
-    /// The policy for a step that starts `time_s` after the start and lasts about as long as those of the plan: it takes
+    /// The policy for a step that starts at a place between nodes and lasts about as long as those of the plan: it takes
     /// part in two of them, so the planned controls are their mean over it.
     pub(super) fn mean_control(
         &self,
         model: Model<'_, T>,
-        time_s: T,
+        at: (usize, T),
         (q, v): (&[T], &[T]),
         u: &mut [T],
         scratch: &mut PolicyScratch<'_, T>,
     ) -> Result<(), InputError> {
-        let at = self.locate(time_s);
         self.answer(model, at, (q, v), u, scratch)?;
         for ((u, now), next) in u.iter_mut().zip(self.u(at.0)).zip(self.u(at.0 + 1)) {
             *u = at.1.mul_add(*next - *now, *u);

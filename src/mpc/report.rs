@@ -61,6 +61,8 @@ pub enum MpcError {
     Horizon,
     /// The team was made for other dimensions, or the optimizer for ones without [`keep_nodes`](super::MpcDims::keep_nodes).
     Team,
+    /// A step that is taken without a trial needs an optimizer with [`keep_nodes`](super::MpcDims::keep_nodes).
+    Untried,
 }
 
 impl fmt::Display for MpcError {
@@ -71,6 +73,7 @@ impl fmt::Display for MpcError {
             Self::Weight { term } => write!(f, "a weight of term {term} is negative or not a number"),
             Self::Horizon => write!(f, "the plan needs at least one step, each longer than zero"),
             Self::Team => write!(f, "the team needs an optimizer of its own dimensions, one that keeps its nodes"),
+            Self::Untried => write!(f, "no trials need an optimizer that keeps its nodes"),
         }
     }
 }
@@ -96,11 +99,11 @@ pub struct Report<T> {
     pub status: Status,
     /// Iterations begun.
     pub iterations: u16,
-    /// Of the plan.
+    /// Of the plan; before its last step if that was taken untried.
     pub cost: T,
     /// Decrease that the last iteration promised for a full step.
     pub promised: T,
-    /// Sum of the gaps that are left in the plan.
+    /// Sum of the gaps that are left in the plan; before its last step if that was taken untried.
     pub gap: T,
     /// Of the last step taken; zero if none was.
     pub step_length: T,

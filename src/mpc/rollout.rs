@@ -50,11 +50,10 @@ impl<T: Real<Plain = T>, S: Solver<T> + Copy, C: Clock, A: Ahead<T, S, C>> Pass<
             m.candidate.gain_mut(k).fill(T::ZERO);
             return Ok(());
         }
-        let time_s = shift_s + m.candidate.time_s(k);
+        let at = m.committed.locate_near(k, shift_s + m.candidate.time_s(k));
         let (q, v, _, u) = m.candidate.state_and_control(k);
-        m.committed.mean_control(self.model, time_s, (q, v), u, &mut m.policy)?;
-        let (from, _) = m.committed.locate(time_s);
-        let old = m.committed.gain(from);
+        m.committed.mean_control(self.model, at, (q, v), u, &mut m.policy)?;
+        let old = m.committed.gain(at.0);
         copy(m.candidate.gain_mut(k).data_mut(), old.data());
         Ok(())
     }
@@ -62,15 +61,16 @@ impl<T: Real<Plain = T>, S: Solver<T> + Copy, C: Clock, A: Ahead<T, S, C>> Pass<
     /// Keeps node `k` of the candidate, whose step has just been taken, with its derivatives and cost.
     fn linearize_taken(&mut self, k: usize) -> Result<(), Halt> {
         let Split { around, step, derivatives, quadratic, stages, gap, parts, .. } = self.split(Which::Candidate);
-        let (plan, n) = (around.plan, 2 * around.shared.model.nv());
+        let (plan, n, terms) = (around.plan, 2 * around.shared.model.nv(), around.terms.len());
         let Some(stage) = stages.stage(k) else { return Ok(()) };
-        stage.parts.fill(T::ZERO);
+        let own_parts = run_mut(stage.parts, 0, terms);
+        own_parts.fill(T::ZERO);
         copy(stage.next_v, plan.v(k + 1));
         let desk = Desk { step, derivatives: &mut *derivatives, quadratic: &mut quadratic.over(stage.cost, false) };
-        let place = Place { gap: run_mut(gap, (k + 1) * n, n), parts: &mut *stage.parts };
+        let place = Place { gap: run_mut(gap, (k + 1) * n, n), parts: &mut *own_parts };
         let node = around.expand(k, desk, (plan.q(k + 1), plan.v(k + 1)), place)?;
         copy(stage.step, derivatives.all().data());
-        for (part, own) in parts.iter_mut().zip(&*stage.parts) {
+        for (part, own) in parts.iter_mut().zip(&*own_parts) {
             *part += *own;
         }
         *stage.told = Some(node);
@@ -111,18 +111,24 @@ impl<T: Real<Plain = T>, S: Solver<T> + Copy, C: Clock, A: Ahead<T, S, C>> Pass<
 
     /// Puts the measured state, and the time grid, into the candidate.
     pub fn start_candidate(&mut self) {
+        self.set_times();
         let m = &mut *self.memory;
         m.trial_parts.fill(T::ZERO);
+        copy(m.candidate.q_mut(0), self.measured.q);
+        copy(m.candidate.v_mut(0), self.measured.v);
+        self.trial_cost = T::ZERO;
+        self.trial_dropped = 0;
+    }
+
+    /// Puts the time grid into the candidate.
+    pub fn set_times(&mut self) {
+        let m = &mut *self.memory;
         m.candidate.start = self.now;
         let mut time_s = T::ZERO;
         for (at, dt_s) in m.candidate.time_s.iter_mut().zip(m.dt_s.iter().chain([&T::ZERO])) {
             *at = time_s;
             time_s += *dt_s;
         }
-        copy(m.candidate.q_mut(0), self.measured.q);
-        copy(m.candidate.v_mut(0), self.measured.v);
-        self.trial_cost = T::ZERO;
-        self.trial_dropped = 0;
     }
 
     /// One step of the candidate from node `k` to the next; whether its contact problem was solved.

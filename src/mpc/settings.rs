@@ -15,7 +15,8 @@ pub struct MpcSettings<T, S = Newton<T>> {
     pub start: Start,
     /// Iterations of a solve; one for a controller that solves at every tick.
     pub max_iterations: u16,
-    /// Step lengths tried in an iteration: 1, ½, ¼, … .
+    /// Step lengths tried in an iteration: 1, ½, ¼, … . With none the full step is taken as the derivatives predict it, and
+    /// the report has the cost before it: with [`Start::Rollout`] the next solve follows that plan first, which is its trial.
     pub trials: u16,
     /// Share of the promised decrease that a step must keep.
     pub keep: T,

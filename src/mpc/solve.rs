@@ -288,6 +288,9 @@ impl<'m, 'a, T: Real<Plain = T>, S: Solver<T> + Copy> Mpc<'m, 'a, T, S> {
         if self.memory.dt_s.is_empty() || !(spacing.first_s > T::ZERO && spacing.growth > T::ZERO) {
             return Err(MpcError::Horizon);
         }
+        if self.settings.trials == 0 && !self.dims.keep_nodes {
+            return Err(MpcError::Untried);
+        }
         check_length("plan", self.model.nq() * (self.memory.dt_s.len() + 1), self.memory.committed.q.len())?;
         check_length("plan", self.model.nu() * self.memory.dt_s.len(), self.memory.committed.u.len())?;
         Ok(cost::check(self.model, task.terms)?)

@@ -139,7 +139,8 @@ fn turning_parts<T: Real, S>(model: Model<'_, T>, settings: &StepSettings<T, S>,
 fn predict_free_velocity<T: Real>(model: Model<'_, T>, dt_s: T, work: &mut Step<'_, T>) -> Result<(), StepError> {
     dynamics::mass_matrix(model, &mut work.dynamics)?;
     dynamics::factorize_with(model, work.implicit_inertia, &mut work.dynamics)?;
-    dynamics::bias(model, work.wrench, work.free_velocity, &mut work.dynamics)?;
+    let wrench = if work.pushed { &*work.wrench } else { &[] };
+    dynamics::bias(model, wrench, work.free_velocity, &mut work.dynamics)?;
     for (x, force) in work.free_velocity.iter_mut().zip(&*work.force) {
         *x = *force - *x;
     }

@@ -31,6 +31,7 @@ pub(super) fn apply<T: Real>(model: Model<'_, T>, input: &StepInput<'_, T>, dt_s
                 };
                 let response = actuator.response(control, T::ZERO, T::ZERO);
                 work.by_control.set(k, response.by_control);
+                work.pushed = true;
                 *wrench += frame.placement.act_force(&Force::from_array(gear.map(|gear| gear * response.force)));
             }
         }
@@ -74,6 +75,7 @@ fn measure_displacements<T: Real>(model: Model<'_, T>, work: &mut Step<'_, T>) {
 }
 
 fn start_wrenches<T: Real>(input: &StepInput<'_, T>, work: &mut Step<'_, T>) {
+    work.pushed = !input.external.is_empty();
     if input.external.is_empty() {
         work.wrench.fill(Force::ZERO);
     } else {

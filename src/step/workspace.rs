@@ -51,6 +51,8 @@ carved! {
         pub(crate) change: [T; d.robot.nv],
         /// On each body, in its own frame.
         pub(crate) wrench: [Force<T>; d.robot.bodies],
+        /// Some of them may be other than zero.
+        pub(crate) pushed: (bool),
     }
 }
 

@@ -248,6 +248,29 @@ fn numbers_that_overflow_are_called_diverged_and_the_plan_stays() {
 }
 
 #[test]
+fn steps_that_are_taken_untried_leave_a_finite_plan() {
+    for (name, robot) in robots() {
+        let (dims, mut memory) = memory(robot.model(), HORIZON);
+        let mut desk = Desk::new(robot.model(), MpcSettings::default(), dims, &mut memory);
+        desk.mpc.settings.trials = 0;
+        let (q, v) = (desk.q.clone(), desk.v.clone());
+        for start in [Start::Rollout, Start::Gaps] {
+            desk.mpc.settings.start = start;
+            for far in [1.0, 1e3, 1e30, 1e100, 1e150, 1e200, f64::NAN] {
+                let goal: Vec<f64> = q.iter().map(|q| q + far).collect();
+                for _ in 0..3 {
+                    let _ = desk.solve(&stay(&goal), &q, &v);
+                    assert_finite(desk.mpc.plan(), name);
+                }
+            }
+            desk.mpc.settings.regularization.initial = 1e-2;
+            let report = desk.solve(&stay(&q), &q, &v).unwrap();
+            assert!(report.cost.is_finite(), "{name}, {start:?}: {report:?}");
+        }
+    }
+}
+
+#[test]
 fn settings_that_make_no_sense_give_a_finite_plan_or_an_error() {
     let robot = builtin_robot("go1");
     let (dims, mut memory) = memory(robot.model(), HORIZON);

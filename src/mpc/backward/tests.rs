@@ -147,3 +147,62 @@ fn going_back_equals_the_riccati_step_in_full_matrices() {
         assert_close("V_xx", &ours, &value);
     }
 }
+
+/// A chain of hinges.
+fn chain(joints: usize) -> OwnedModel<f64> {
+    let names = ["a", "b", "c"];
+    let hinge = |name| BodySpec::new(name, JointSpec::revolute(Vector3::y())).inertia(Inertia::solid_sphere(1.0, 0.1));
+    names.into_iter().take(joints).map(hinge).fold(ModelBuilder::new(), ModelBuilder::body).build().unwrap()
+}
+
+#[test]
+fn a_few_joints_go_back_to_the_same_numbers_as_many() {
+    for ((nv, nu), bound) in [(1, 1), (2, 1), (2, 2), (3, 1)].into_iter().zip([f64::INFINITY, 0.05].into_iter().cycle())
+    {
+        let owned = chain(nv);
+        let model = owned.model();
+        let (n, m) = (2 * nv, 2 * nv + nu);
+        let dims = MpcDims::new(StepDims { controls: nu, ..StepDims::of(model, 1) }, 1, 1);
+        let mut memory = vec![Block::EMPTY; Backward::<f64>::blocks(dims) + Quadratic::<f64>::blocks(dims)];
+        let mut numbers_of = |many: bool| {
+            let mut arena = Arena::new(&mut memory);
+            let mut backward = Backward::carve(&mut arena, dims).unwrap();
+            let mut quadratic = Quadratic::carve(&mut arena, dims).unwrap();
+            backward.bounds.lower.fill(-bound);
+            backward.bounds.upper.fill(bound);
+            let mut next = numbers();
+            let demand = Demand { dt_s: DT_S, regularization: 1e-6, bound_iterations: 5 };
+            let (mut feedforward, mut gain) = (vec![0.0; nu], vec![0.0; nu * padded(n)]);
+            expand(&mut quadratic, &DVector::from_fn(m, |_, _| next()), &definite(m, &mut next));
+            backward.start(&quadratic);
+            for coupled in [false, true] {
+                expand(&mut quadratic, &DVector::from_fn(m, |_, _| next()), &definite(m, &mut next));
+                let mut numbers: std::vec::Vec<f64> = quadratic.gradient.to_vec();
+                numbers.extend(quadratic.parts_mut().1.data_mut().iter());
+                let mut quadratic = quadratic.over(&mut numbers, coupled);
+                let f = random(nv, m, &mut next).transpose();
+                let f = MatRef::with_stride(f.as_slice(), nv, m, m);
+                let answer =
+                    |feedforward, gain| Answer { feedforward, gain: MatMut::with_stride(gain, nu, n, padded(n)) };
+                if many {
+                    backward.add_value_of_many(model, DT_S, (f, &[0.1; 3][..nv]), &mut quadratic);
+                    backward.choose_controls(&mut quadratic, demand).unwrap();
+                    let Answer { feedforward, gain } = answer(&mut feedforward, &mut gain);
+                    feedforward.copy_from_slice(backward.bounds.x);
+                    backward.update_gradient(&quadratic);
+                    backward.write_gains(gain);
+                    backward.update_hessian(f, &mut quadratic);
+                } else {
+                    let answer = answer(&mut feedforward, &mut gain);
+                    backward.go_back(model, (f, &[0.1; 3][..nv]), &mut quadratic, demand, answer).unwrap();
+                }
+            }
+            let value = backward.value.hessian();
+            let numbers = (0..n).flat_map(|i| value.row(i)).chain(&*backward.value.gradient).copied().collect();
+            [numbers, feedforward, gain]
+        };
+        let (few, many) = (numbers_of(false), numbers_of(true));
+        assert!(few[1].iter().all(|x| *x != 0.0), "{nv} joints, {nu} motors: {few:?}");
+        assert_eq!(few, many, "{nv} joints, {nu} motors");
+    }
+}
