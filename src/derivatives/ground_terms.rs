@@ -89,9 +89,11 @@ impl<T: Real> Turning<T> {
     #[inline(always)]
     pub fn of(model: Model<'_, T>, body: BodyId, work: &Step<'_, T>, out: &mut Derivatives<'_, T>) -> Self {
         let last = model.body(body).and_then(|body| body.v_range().last()).unwrap_or_default();
-        let (axes, drifts) = split_mut(out.axes, 6 * padded(model.nv()));
-        write_chain(model.tree, last, work.dynamics.kinematics.axis, axes);
-        write_chain(model.tree, last, out.drift_after, drifts);
+        if WHOLE_ROWS {
+            let (axes, drifts) = split_mut(out.axes, 6 * padded(model.nv()));
+            write_chain(model.tree, last, work.dynamics.kinematics.axis, axes);
+            write_chain(model.tree, last, out.drift_after, drifts);
+        }
         Self { body, last, ..Self::NONE }
     }
 
@@ -123,7 +125,8 @@ impl<T: Real<Plain = T>> Turning<T> {
             return;
         }
         let slopes = point.slopes(&deviations, &out.velocity_after.at(self.body.index()));
-        self.add_rows(model, (constraint, linear), &slopes, out);
+        let drift = core::mem::take(&mut out.drift_after);
+        self.add_rows(model, (constraint, linear), &slopes, (kinematics.axis, drift), out);
         let restitution = work.assembly.offset_slopes()[1].at(constraint.rows().end - 1);
         if restitution > T::ZERO {
             // What bounces has a share of the normal velocity before the step.
@@ -131,11 +134,16 @@ impl<T: Real<Plain = T>> Turning<T> {
             for slope in &mut slopes {
                 *slope = [T::ZERO, T::ZERO, slope[2] * restitution, T::ZERO];
             }
-            let drifts = 6 * padded(model.nv());
-            write_chain(model.tree, self.last, kinematics.axis_drift, rest_mut(out.axes, drifts));
-            self.add_rows(model, (constraint, linear), &slopes, out);
-            write_chain(model.tree, self.last, out.drift_after, rest_mut(out.axes, drifts));
+            let (drifts, before) = (6 * padded(model.nv()), &*kinematics.axis_drift);
+            if WHOLE_ROWS {
+                write_chain(model.tree, self.last, before, rest_mut(out.axes, drifts));
+            }
+            self.add_rows(model, (constraint, linear), &slopes, (kinematics.axis, before), out);
+            if WHOLE_ROWS {
+                write_chain(model.tree, self.last, drift, rest_mut(out.axes, drifts));
+            }
         }
+        out.drift_after = drift;
     }
 
     /// ∂σ/∂q along the chain: N and A, column by column, times the axes and their drifts.
@@ -144,6 +152,7 @@ impl<T: Real<Plain = T>> Turning<T> {
         model: Model<'_, T>,
         (constraint, linear): (&Constraint<T>, &Linear<T>),
         slopes: &[[T; 4]; 12],
+        (axes, drifts): (&[Motion<T>], &[Motion<T>]),
         out: &mut Derivatives<'_, T>,
     ) {
         let (n, stride) = (linear.unknowns(&constraint.law), padded(model.nv()));
@@ -155,12 +164,22 @@ impl<T: Real<Plain = T>> Turning<T> {
                 factors[i][k] = equations[i];
             }
         }
-        for (i, factors) in factors.iter().enumerate().take(n) {
-            let Some(start) = out.row_start(linear, i) else { continue };
-            for columns in model.tree.cover(self.last, stride) {
-                let (first, wide) = (columns.start, columns.len());
-                let Some(chain) = out.axes.get(first..) else { return };
-                add_few_rows(run_mut(out.rows, start + first, wide), factors, (chain, stride));
+        let starts = [0, 1, 2].map(|i| if i < n { out.row_start(linear, i) } else { None });
+        if WHOLE_ROWS {
+            for (start, factors) in starts.iter().zip(&factors) {
+                let Some(start) = start else { continue };
+                add_few_rows(run_mut(out.rows, *start, stride), factors, (out.axes, stride));
+            }
+            return;
+        }
+        // The same sums in the same order.
+        for dof in model.tree.runs(self.last).flatten() {
+            let (Some(axis), Some(drift)) = (axes.get(dof), drifts.get(dof)) else { return };
+            let (axis, drift) = (axis.to_array(), drift.to_array());
+            for (start, factors) in starts.iter().zip(&factors) {
+                let Some(entry) = start.and_then(|start| out.rows.get_mut(start + dof)) else { continue };
+                let chain = axis.iter().chain(&drift);
+                *entry = factors.iter().zip(chain).fold(*entry, |sum, (factor, x)| factor.mul_add(*x, sum));
             }
         }
     }
@@ -172,8 +191,6 @@ impl<T: Real<Plain = T>> Turning<T> {
         }
         let (wide, stride, axes) = (out.stride(), padded(model.nv()), &*work.dynamics.kinematics.axis);
         let (last, turned) = (self.last, self.rows(-T::ONE / dt_s));
-        // Whole rows pay where vectors are wide.
-        let whole = !cfg!(target_arch = "arm");
         for row in model.tree.runs(last).flatten() {
             // Sⱼᵀ T, then its products with the axes of the chain.
             let Some(axis) = axes.get(row) else { return };
@@ -182,7 +199,7 @@ impl<T: Real<Plain = T>> Turning<T> {
                 left = core::array::from_fn(|k| x.mul_add(row[k], left[k]));
             }
             let (line, left) = (run_mut(out.velocity, row * wide, wide), first::<T, 6>(&left));
-            if whole {
+            if WHOLE_ROWS {
                 add_few_rows(run_mut(line, 0, stride), &left, (out.axes, stride));
                 continue;
             }
@@ -201,6 +218,9 @@ impl<T: Real<Plain = T>> Turning<T> {
         core::array::from_fn(|i| core::array::from_fn(|k| columns.get(k).map_or(T::ZERO, |column| column[i] * scale)))
     }
 }
+
+/// Whether sums run over the whole row, not only over a chain: that pays where vectors are wide.
+const WHOLE_ROWS: bool = !cfg!(target_arch = "arm");
 
 /// The motions of a chain as columns of six rows, zero in the others.
 fn write_chain<T: Real>(tree: Tree<'_>, last: usize, motions: &[Motion<T>], out: &mut [T]) {
