@@ -189,3 +189,110 @@ fn spread_from_root<T: Real, const W: usize>(
         *row = sum;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+    use std::vec;
+    use std::vec::Vec;
+
+    use nalgebra::DMatrix;
+
+    use super::*;
+    use crate::linalg::tree::{Link, factorize};
+    use crate::linalg::{cholesky, padded};
+
+    /// Of numbers near one, some hundred roundings.
+    const TOLERANCE: f64 = 1e-12;
+
+    /// A base of two degrees of freedom with two limbs of two.
+    const PARENTS: [u16; 6] = [Link::ROOT, 0, 1, 2, 1, 4];
+    const LINKS: [Link; 6] = [
+        Link { parent: PARENTS[0], run_start: 0, subtree_end: 6 },
+        Link { parent: PARENTS[1], run_start: 0, subtree_end: 6 },
+        Link { parent: PARENTS[2], run_start: 0, subtree_end: 4 },
+        Link { parent: PARENTS[3], run_start: 0, subtree_end: 4 },
+        Link { parent: PARENTS[4], run_start: 4, subtree_end: 6 },
+        Link { parent: PARENTS[5], run_start: 4, subtree_end: 6 },
+    ];
+    const NV: usize = LINKS.len();
+    const ROWS: usize = 3;
+
+    /// Numbers that differ; rows whole.
+    fn numbers(rows: usize, cols: usize, seed: usize) -> Vec<f64> {
+        let mut data = vec![0.0; rows * padded(cols)];
+        for i in 0..rows {
+            for j in 0..cols {
+                data[i * padded(cols) + j] = ((7 * i + 3 * j + seed) as f64).sin();
+            }
+        }
+        data
+    }
+
+    fn view(data: &[f64], rows: usize, cols: usize) -> MatRef<'_, f64> {
+        MatRef::with_stride(data, rows, cols, padded(cols))
+    }
+
+    fn dense(data: &[f64], rows: usize, cols: usize) -> DMatrix<f64> {
+        view(data, rows, cols).to_nalgebra().into_owned()
+    }
+
+    /// A mass matrix of the tree: what a degree of freedom moves, its ancestors move too.
+    fn mass() -> Vec<f64> {
+        let related = |i: usize, j: usize| Tree(&LINKS).runs(i.max(j)).flatten().any(|k| k == i.min(j));
+        let mut m = vec![0.0; NV * padded(NV)];
+        for i in 0..NV {
+            for j in (0..NV).filter(|j| related(i, *j)) {
+                m[i * padded(NV) + j] = if i == j { 6.0 } else { 1.0 / (1 + i + j) as f64 };
+            }
+        }
+        m
+    }
+
+    #[test]
+    fn corrected_solves_equal_dense_ones() {
+        let tree = Tree(&LINKS);
+        let (m, mut l, mut pivots) = (dense(&mass(), NV, NV), mass(), [0.0; NV]);
+        factorize(tree, MatMut::with_stride(&mut l, NV, NV, padded(NV)), &mut pivots).unwrap();
+        let unit_lower =
+            DMatrix::from_fn(NV, NV, |i, j| if i == j { 1.0 } else { f64::from(j < i) * l[i * padded(NV) + j] });
+        assert!(
+            (unit_lower.transpose() * DMatrix::from_fn(NV, NV, |i, j| f64::from(i == j) / pivots[i]) * &unit_lower - m)
+                .amax()
+                .le(&TOLERANCE)
+        );
+        // E does not reach the second limb.
+        let mut left = numbers(ROWS, NV, 1);
+        left.chunks_mut(padded(NV)).for_each(|row| row[4..].fill(0.0));
+        let (right, middle) = (numbers(ROWS, NV, 2), [2.0, -1.0, 0.5, 3.0, 1.0, -2.0]);
+        let system = dense(&numbers(ROWS, ROWS, 3), ROWS, ROWS);
+        let system = &system * system.transpose() + DMatrix::identity(ROWS, ROWS);
+        let mut upper = vec![0.0; ROWS * padded(ROWS)];
+        (0..ROWS).for_each(|i| (i..ROWS).for_each(|j| upper[i * padded(ROWS) + j] = system[(i, j)]));
+        cholesky(MatMut::with_stride(&mut upper, ROWS, ROWS, padded(ROWS))).unwrap();
+        for cols in [1, 3, 4, 13, 56, 57, 130] {
+            for (rows, solved) in [(0, false), (ROWS, false), (ROWS, true)] {
+                let (mut x, mut s) = (numbers(NV, cols, 4), numbers(rows, cols, 5));
+                let (before, given) = (dense(&x, NV, cols), dense(&s, rows, cols));
+                let correction = Correction {
+                    left: view(&left, rows, NV),
+                    right: view(&right, rows, NV),
+                    upper: solved.then(|| view(&upper, ROWS, ROWS)),
+                    rows: MatMut::with_stride(&mut s, rows, cols, padded(cols)),
+                };
+                let l = view(&l, NV, NV);
+                solve_corrected(tree, l, &middle, correction, MatMut::with_stride(&mut x, NV, cols, padded(cols)));
+                let half = unit_lower.transpose().try_inverse().unwrap() * before;
+                let mut multiplier = given + dense(&left, rows, NV) * &half;
+                if solved {
+                    multiplier = system.clone().try_inverse().unwrap() * multiplier;
+                }
+                let left_over = half - dense(&right, rows, NV).transpose() * &multiplier;
+                let expected = unit_lower.clone().try_inverse().unwrap()
+                    * DMatrix::from_fn(NV, cols, |i, j| middle[i] * left_over[(i, j)]);
+                assert!((dense(&x, NV, cols) - expected).amax() < TOLERANCE, "{cols} columns, {rows} rows, {solved}");
+                assert!((dense(&s, rows, cols) - multiplier).amax() < TOLERANCE || rows == 0, "{cols} columns: S");
+            }
+        }
+    }
+}
