@@ -110,6 +110,7 @@ pub fn differentiate_parameters<T: Real<Plain = T>, S>(
     check_length("slopes' columns", parameters.len(), slopes.cols())?;
     parameters.iter().try_for_each(|parameter| parameter_terms::check(model, *parameter))?;
     kinds::choose(&settings.gradient, work, out);
+    out.fit(model);
     let mut quality = system::factorize(model, (settings, Part::All), work, out);
     quality.gap_margin = work.assembly.gap_margin();
     response::write_sides(settings.dt_s, work, out);

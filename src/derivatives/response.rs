@@ -8,8 +8,6 @@
 //! arms of a robot that stands.
 
 use super::{Derivatives, system};
-use crate::contact::Constraint;
-use crate::contact::reduced::Linear;
 use crate::linalg::tree::Tree;
 use crate::linalg::{Correction, MatMut, MatRef, padded, solve_corrected, solve_lower, solve_unit_lower, solve_upper};
 use crate::memory::{Values, run, run_mut, within};
@@ -106,12 +104,11 @@ fn write_symmetric_sides<T: Real>(work: &Step<'_, T>, out: &mut Derivatives<'_, 
 fn write_general_sides<T: Real>(work: &Step<'_, T>, out: &mut Derivatives<'_, T>) {
     let (nv, stride, wide) = (out.nv(), out.stride(), padded(out.nv()));
     let (half, jacobian) = (work.assembly.half_solved(), work.assembly.jacobian_transposed());
-    let laws = |l: &Linear<T>, c: &Constraint<T>| (l.unknowns(&c.law), usize::from(l.first));
     for dof in 0..nv {
         let (w, j) = (half.row(dof), jacobian.row(dof));
         let (by_left, by_right) = (out.along.at(dof), out.half_along.at(dof));
         for (l, constraint) in out.linear.iter().zip(work.assembly.problem().constraints) {
-            let (n, first) = laws(l, constraint);
+            let (n, first) = (l.unknowns(&constraint.law), usize::from(l.first));
             let [mut equations, mut unknowns, mut velocities] = [[T::ZERO; 3]; 3];
             if n > 0 {
                 l.equations(&constraint.law, within(w, constraint.rows()), run_mut(&mut equations, 0, n));

@@ -210,7 +210,10 @@ impl<'a, T: Real> Right<'a, T> {
 /// What becomes of the sums of a tile, row by row.
 trait Put<T: Real>: Copy {
     /// From the tile whose first entry is at `row` and `col` on.
-    fn at(self, row: usize, col: usize) -> Option<Self>;
+    #[inline(always)]
+    fn at(self, _row: usize, _col: usize) -> Option<Self> {
+        Some(self)
+    }
 
     /// Puts the sums of the next row.
     fn put<const C: usize>(&mut self, out: &mut [T; C], sums: &[T; C]) -> Option<()>;
@@ -221,11 +224,6 @@ trait Put<T: Real>: Copy {
 struct Add;
 
 impl<T: Real> Put<T> for Add {
-    #[inline(always)]
-    fn at(self, _: usize, _: usize) -> Option<Self> {
-        Some(self)
-    }
-
     #[inline(always)]
     fn put<const C: usize>(&mut self, out: &mut [T; C], sums: &[T; C]) -> Option<()> {
         for j in 0..C {
@@ -241,11 +239,6 @@ struct Subtract;
 
 impl<T: Real> Put<T> for Subtract {
     #[inline(always)]
-    fn at(self, _: usize, _: usize) -> Option<Self> {
-        Some(self)
-    }
-
-    #[inline(always)]
     fn put<const C: usize>(&mut self, out: &mut [T; C], sums: &[T; C]) -> Option<()> {
         for j in 0..C {
             out[j] -= sums[j];
@@ -259,11 +252,6 @@ impl<T: Real> Put<T> for Subtract {
 struct Write;
 
 impl<T: Real> Put<T> for Write {
-    #[inline(always)]
-    fn at(self, _: usize, _: usize) -> Option<Self> {
-        Some(self)
-    }
-
     #[inline(always)]
     fn put<const C: usize>(&mut self, out: &mut [T; C], sums: &[T; C]) -> Option<()> {
         *out = *sums;
