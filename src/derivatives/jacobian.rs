@@ -37,10 +37,11 @@ carved! {
         pub(super) inverse_pivots: [T; d.robot.nv],
         /// nv × nv: ∂(q ⊕ Δt v⁺) of products, or the factor of the mass matrix with springs.
         pub(super) integration: [T; d.robot.square()],
-        /// Vectors of the products: one per degree of freedom, one per row.
+        /// Vectors of the products, one per degree of freedom and one per row. The Jacobian weighs the sides by the first, and
+        /// keeps −Δt/D in it.
         pub(super) along: [T; d.robot.nv],
         pub(super) multiplier: [T; d.problem().rows],
-        /// ∂ℓ/∂ half-solved columns, kept for the parameters.
+        /// ∂ℓ/∂ half-solved columns, kept for the parameters; before that, weights of the right side.
         pub(super) half_along: [T; d.robot.nv],
         /// Of one parameter: ∂(M a + b − τ), ∂λ with the others held, R; and memory to find them.
         pub(super) term_force: [T; d.robot.nv],
