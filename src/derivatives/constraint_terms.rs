@@ -12,12 +12,12 @@ use nalgebra::Vector3;
 
 use super::Derivatives;
 use super::frame_motion::FrameMotion;
-use super::ground_terms::{Turning, axes_and_wrench, moving_side};
+use super::ground_terms::{Touch, Turning, axes_of, force_of, moving_side};
 use super::jacobian::{Entry, row_of};
 use crate::collision::Contact;
 use crate::contact::reduced::Linear;
 use crate::contact::{Constraint, Mode, Source};
-use crate::memory::{Values, first, run, run_mut};
+use crate::memory::{Values, first, run, run_mut, within, within_mut};
 use crate::model::{BodyId, Closure, ClosureKind, Frame, Model};
 use crate::scalar::Real;
 use crate::spatial::vector::{column, cross, dot};
@@ -31,60 +31,69 @@ pub(super) fn write<T: Real<Plain = T>, S>(
     work: &Step<'_, T>,
     out: &mut Derivatives<'_, T>,
 ) {
-    let problem = work.assembly.problem();
-    if problem.constraints.iter().zip(&*out.linear).all(|(c, linear)| linear.unknowns(&c.law) == 0) {
-        return;
+    let laws = core::mem::take(&mut out.linear);
+    let constraints = work.assembly.problem().constraints;
+    if constraints.iter().zip(&*laws).any(|(c, linear)| linear.unknowns(&c.law) > 0) {
+        propagate_velocity(model, work, out);
+        write_held(model, settings, work, laws, out);
     }
-    propagate_velocity(model, work, out);
+    out.linear = laws;
+}
+
+/// The terms of constraints whose laws are `laws`.
+#[inline(always)]
+fn write_held<T: Real<Plain = T>, S>(
+    model: Model<'_, T>,
+    settings: &StepSettings<T, S>,
+    work: &Step<'_, T>,
+    laws: &[Linear<T>],
+    out: &mut Derivatives<'_, T>,
+) {
     let mut contacts = work.collision.contacts().iter();
-    let mut turning = Turning::NONE;
-    for (position, constraint) in problem.constraints.iter().enumerate() {
+    let mut turning = Turning::none(model, settings.dt_s);
+    for (position, (constraint, linear)) in work.assembly.problem().constraints.iter().zip(laws).enumerate() {
         let contact = if matches!(constraint.source, Source::Contact { .. }) { contacts.next() } else { None };
-        let Some(linear) = out.linear.get(position).copied() else { return };
         if linear.unknowns(&constraint.law) == 0 {
             continue;
         }
         match constraint.source {
             Source::Contact { .. } => {
                 let Some(contact) = contact else { continue };
-                let motion = FrameMotion::of(model, contact, work.collision.placement, settings);
-                let own_gap = if let FrameMotion::Curved { gap, .. } = &motion { gap.as_ref() } else { None };
-                add_offset(model, work, (constraint, &linear), own_gap.is_some(), out);
-                if let Some(gap) = own_gap {
-                    add_gap(model, work, (constraint, &linear, contact), gap, out);
-                }
                 let Some((body, sign)) = moving_side(model, contact) else {
-                    add_contact(model, work, (constraint, &linear, contact), (&motion, settings.dt_s), out);
+                    add_contact(model, settings, work, (constraint, linear, contact), out);
                     continue;
                 };
                 if !turning.is_of(body) {
-                    turning.finish(model, settings.dt_s, work, out);
-                    turning = Turning::of(model, body, work, out);
+                    turning.finish(work, out);
+                    turning.start(model, body, work, out);
                 }
-                turning.add(model, work, (constraint, &linear, contact, sign), &motion, out);
+                turning.add(model, settings, work, &Touch { constraint, linear, contact, sign }, out);
             }
             Source::Closure { index, row: 0 } => {
-                add_offset(model, work, (constraint, &linear), false, out);
+                add_offset(model, work, (constraint, linear), false, out);
                 let Some(closure) = model.closures.get(usize::from(index)) else { continue };
-                let rows = linear_of(out, position, closure.kind);
+                let rows = linear_of(laws, position, closure.kind);
                 add_closure(model, work, (constraint, &rows, closure), settings.dt_s, out);
             }
-            _ => add_offset(model, work, (constraint, &linear), false, out),
+            _ => add_offset(model, work, (constraint, linear), false, out),
         }
     }
-    turning.finish(model, settings.dt_s, work, out);
+    turning.finish(work, out);
 }
 
 /// V⁺ of each body, and the drift of each axis with it.
 fn propagate_velocity<T: Real>(model: Model<'_, T>, work: &Step<'_, T>, out: &mut Derivatives<'_, T>) {
-    out.velocity_after.set(0, Motion::ZERO);
+    let mut velocity = Motion::ZERO;
+    out.velocity_after.set(0, velocity);
     for (index, body) in model.indexed_bodies() {
-        let carrier = out.velocity_after.at(body.parent.index());
-        let mut velocity = carrier;
-        for dof in body.v_range() {
-            let axis = &work.dynamics.kinematics.axis.at(dof);
-            out.drift_after.set(dof, carrier.cross(axis));
-            velocity = axis.scale_add(work.next_v.at(dof), &velocity);
+        let (parent, dofs) = (body.parent.index(), body.v_range());
+        // That of the body before is at hand, and need not come from memory.
+        let carrier = if parent + 1 == index { velocity } else { out.velocity_after.at(parent) };
+        velocity = carrier;
+        let axes = within(work.dynamics.kinematics.axis, dofs.clone()).iter().zip(within(work.next_v, dofs.clone()));
+        for ((axis, v), drift) in axes.zip(within_mut(out.drift_after, dofs)) {
+            *drift = carrier.cross(axis);
+            velocity = axis.scale_add(*v, &velocity);
         }
         out.velocity_after.set(index, velocity);
     }
@@ -166,17 +175,25 @@ impl Sides {
     }
 }
 
-/// A contact: its frame moves as the collision function has it.
-fn add_contact<T: Real<Plain = T>>(
+/// A contact between bodies that move: its frame moves as the collision function has it.
+#[inline(never)] // Else it takes room from contacts with what stands still.
+fn add_contact<T: Real<Plain = T>, S>(
     model: Model<'_, T>,
+    settings: &StepSettings<T, S>,
     work: &Step<'_, T>,
     (constraint, linear, contact): (&Constraint<T>, &Linear<T>, &Contact<T>),
-    (motion, dt_s): (&FrameMotion<T>, T),
     out: &mut Derivatives<'_, T>,
 ) {
+    let motion = FrameMotion::of(model, contact, work.collision.placement, settings);
+    let own_gap = if let FrameMotion::Curved { gap, .. } = &motion { gap.as_ref() } else { None };
+    add_offset(model, work, (constraint, linear), own_gap.is_some(), out);
+    if let Some(gap) = own_gap {
+        add_gap(model, work, (constraint, linear, contact), gap, out);
+    }
     let (a, b) = contact.bodies(model);
     let (position, normal) = (contact.at.position, contact.at.normal);
-    let (axes, wrench) = axes_and_wrench(contact, constraint, work.impulses);
+    let axes = axes_of(contact);
+    let wrench = Force::at_point(force_of(&axes, constraint, work.impulses), &position);
     let kinematics = &work.dynamics.kinematics;
     let after = |body: BodyId| out.velocity_after.at(body.index());
     let before = |body: BodyId| kinematics.velocity.at(body.index());
@@ -213,7 +230,7 @@ fn add_contact<T: Real<Plain = T>>(
         count += 1;
     });
     if !out.held {
-        add_wrench_changes(work, count, dt_s, out);
+        add_wrench_changes(work, count, settings.dt_s, out);
     }
 }
 
@@ -234,8 +251,8 @@ fn add_wrench_changes<T: Real>(work: &Step<'_, T>, count: usize, dt_s: T, out: &
 }
 
 /// The linearized laws of all rows of a closure.
-fn linear_of<T: Real>(out: &Derivatives<'_, T>, first: usize, kind: ClosureKind) -> [Linear<T>; 6] {
-    core::array::from_fn(|k| if k < kind.rows() { out.linear.at(first + k) } else { Linear::default() })
+fn linear_of<T: Real>(laws: &[Linear<T>], first: usize, kind: ClosureKind) -> [Linear<T>; 6] {
+    core::array::from_fn(|k| if k < kind.rows() { laws.at(first + k) } else { Linear::default() })
 }
 
 /// A closure: a force at each side's own point along the world's axes, and a torque.

@@ -33,6 +33,9 @@ pub(super) enum FrameMotion<T> {
 }
 
 impl<T: Real<Plain = T>> FrameMotion<T> {
+    /// Of a frame that nothing moves.
+    const STILL: Self = Self::Curved { columns: [Motion::ZERO; 6], gap: None };
+
     /// Of a contact between geometries at the given placements.
     pub fn of<S>(
         model: Model<'_, T>,
@@ -41,33 +44,19 @@ impl<T: Real<Plain = T>> FrameMotion<T> {
         settings: &StepSettings<T, S>,
     ) -> Self {
         let at = &contact.at;
+        if let Some(OnPlane { height, second }) = OnPlane::of(model, contact) {
+            return Self::OnPlane { center: scale_add(&at.normal, height, &at.position), normal: at.normal, second };
+        }
         let geometry = |index: usize| Some((model.geometries.get(index)?, placements.get(index)?));
         let pair = model.pairs.get(usize::from(contact.pair));
-        let sides = pair.and_then(|pair| Some([geometry(pair.a.index())?, geometry(pair.b.index())?]));
-        match sides {
-            Some([(a, _), (b, _)]) if is_corner_on_plane(a, b) => {
-                let height = at.distance + round(&b.shape);
-                let center = scale_add(&at.normal, height, &at.position);
-                Self::OnPlane { center, normal: at.normal, second: false }
+        let sides = pair.and_then(|pair| Some((geometry(pair.a.index())?, geometry(pair.b.index())?)));
+        let Some((a, b)) = sides else { return Self::STILL };
+        match settings.gradient {
+            Gradient::Smoothed { samples, radius_m, seed } => {
+                let displacements = &mut Displacements::new(samples, radius_m, seed);
+                Self::smoothed(model, contact, a, b, displacements, settings.contact_margin_m)
             }
-            Some([(a, _), (b, _)]) if is_corner_on_plane(b, a) => {
-                let height = at.distance + round(&a.shape);
-                let center = scale_add(&at.normal, -height, &at.position);
-                Self::OnPlane { center, normal: at.normal, second: true }
-            }
-            Some([a, b]) => match settings.gradient {
-                Gradient::Smoothed { samples, radius_m, seed } => {
-                    let displacements = &mut Displacements::new(samples, radius_m, seed);
-                    Self::smoothed(model, contact, a, b, displacements, settings.contact_margin_m)
-                }
-                _ => Self::curved(model, contact, a, b, settings.contact_margin_m),
-            },
-            // A terrain is outside of the model: it is taken as a plane at the contact.
-            None => Self::OnPlane {
-                center: scale_add(&at.normal, at.distance, &at.position),
-                normal: at.normal,
-                second: false,
-            },
+            _ => Self::curved(model, contact, a, b, settings.contact_margin_m),
         }
     }
 
@@ -89,7 +78,7 @@ impl<T: Real<Plain = T>> FrameMotion<T> {
         let manifold = collide::<Dual<T, 6>>(&solid_a, &solid_b, Dual::constant(margin));
         let same = manifold.points().iter().find(|point| point.feature == at.feature);
         let Some(point) = same.or(manifold.points().first()) else {
-            return Self::Curved { columns: [Motion::ZERO; 6], gap: None };
+            return Self::STILL;
         };
         let column = |k: usize| {
             let normal_rate = point.normal.map(|x| x.tangent[k]);
@@ -188,6 +177,34 @@ impl<T: Real<Plain = T>> FrameMotion<T> {
         let Self::OnPlane { center, normal, .. } = self else { return *twist };
         let velocity = cross_add(&twist.angular, center, &twist.linear);
         Motion { linear: scale_add(normal, -dot(normal, &velocity), &velocity), angular: Vector3::repeat(T::ZERO) }
+    }
+}
+
+/// A corner or a ball on a plane.
+pub(super) struct OnPlane<T> {
+    /// Of the corner, or of the ball's center, over the contact along its normal.
+    pub height: T,
+    /// Whether the plane is that of the second body.
+    pub second: bool,
+}
+
+impl<T: Real> OnPlane<T> {
+    /// A contact, if it is one.
+    #[inline(always)]
+    pub fn of(model: Model<'_, T>, contact: &Contact<T>) -> Option<Self> {
+        let distance = contact.at.distance;
+        let Some(pair) = model.pairs.get(usize::from(contact.pair)) else {
+            // A terrain is outside of the model: it is taken as a plane at the contact.
+            return Some(Self { height: distance, second: false });
+        };
+        let (a, b) = (model.geometries.get(pair.a.index())?, model.geometries.get(pair.b.index())?);
+        if is_corner_on_plane(a, b) {
+            Some(Self { height: distance + round(&b.shape), second: false })
+        } else if is_corner_on_plane(b, a) {
+            Some(Self { height: -(distance + round(&a.shape)), second: true })
+        } else {
+            None
+        }
     }
 }
 

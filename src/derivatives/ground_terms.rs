@@ -6,24 +6,26 @@
 //! - ∂σ/∂qₖ = N Sₖ + A Ψ̇ₖ, with A the velocity at the point along the contact's axes and N = A (± [×V] − [U×] C),
 //! - ∂(Jᵀλ)ⱼ/∂qₖ = ± Sⱼ · (T Sₖ + [j carries k] Sₖ ×* W), with T Sₖ = (Cₖ − Sₖ) ×* W.
 //!
+//! The offset's share of the gap has the rows of J, which are A Sₖ: it goes with N. [`GroundPoint`] has T and N.
 //! T adds up over the points of a body. The last term is that of a wrench that moves with its body: it goes to the
 //! derivatives of inverse dynamics with the external ones.
 
 use nalgebra::Vector3;
 
 use super::Derivatives;
-use super::frame_motion::FrameMotion;
+use super::chain_rows::Chain;
+use super::frame_motion::{FrameMotion, OnPlane};
+use super::ground_points::{AnyPoint, GroundPoint, PlanePoint, Turned};
 use crate::collision::Contact;
 use crate::contact::reduced::Linear;
 use crate::contact::{Constraint, Source, tangents};
-use crate::linalg::tree::Tree;
-use crate::linalg::{add_few_rows, padded};
-use crate::memory::{Values, copy, first, rest_mut, run_mut, split_mut, within};
+use crate::linalg::padded;
+use crate::memory::{Values, copy, run_mut, within};
 use crate::model::{BodyId, Model};
 use crate::scalar::Real;
-use crate::spatial::vector::{cross, dot, scale_add};
+use crate::spatial::vector::cross;
 use crate::spatial::{Force, Motion};
-use crate::step::Step;
+use crate::step::{Step, StepSettings};
 
 /// The moving body of a contact with what stands still, and +1 if it is the second one, −1 if it is the first.
 pub(super) fn moving_side<T: Real>(model: Model<'_, T>, contact: &Contact<T>) -> Option<(BodyId, T)> {
@@ -35,17 +37,18 @@ pub(super) fn moving_side<T: Real>(model: Model<'_, T>, contact: &Contact<T>) ->
     }
 }
 
-/// Axes of a contact, and its wrench on the second side.
-pub(super) fn axes_and_wrench<T: Real>(
-    contact: &Contact<T>,
-    constraint: &Constraint<T>,
-    impulses: &[T],
-) -> ([Vector3<T>; 3], Force<T>) {
-    let (position, normal) = (contact.at.position, contact.at.normal);
-    let [x, y] = tangents(&normal);
+/// Axes of a contact: across the normal, and along it.
+#[inline(always)]
+pub(super) fn axes_of<T: Real>(contact: &Contact<T>) -> [Vector3<T>; 3] {
+    let [x, y] = tangents(&contact.at.normal);
+    [x, y, contact.at.normal]
+}
+
+/// The force of a contact on the second side.
+#[inline(always)]
+pub(super) fn force_of<T: Real>(axes: &[Vector3<T>; 3], constraint: &Constraint<T>, impulses: &[T]) -> Vector3<T> {
     let impulse = within(impulses, constraint.rows());
-    let force = x * impulse.at(0) + y * impulse.at(1) + normal * impulse.at(2);
-    ([x, y, normal], Force { linear: force, angular: cross(&position, &force) })
+    axes[0] * impulse.at(0) + axes[1] * impulse.at(1) + axes[2] * impulse.at(2)
 }
 
 /// Wrenches on the bodies, each in its own frame: those from outside, and those of contacts with what stands still.
@@ -60,281 +63,183 @@ pub(super) fn add_wrenches<T: Real>(
     copy(out.wrench, work.wrench);
     let problem = work.assembly.problem();
     let held = problem.constraints.iter().zip(&*out.linear).filter(|(c, _)| matches!(c.source, Source::Contact { .. }));
+    let (mut of, mut sum, rate) = (BodyId::WORLD, Force::ZERO, T::ONE / dt_s);
+    let mut put = |body: BodyId, sum: Force<T>| {
+        if body != BodyId::WORLD {
+            let placement = &work.dynamics.kinematics.placement.at(body.index());
+            out.wrench.change(body.index() - 1, |x| *x += placement.act_inverse_force(&(sum * rate)));
+            any = true;
+        }
+    };
     for ((constraint, linear), contact) in held.zip(work.collision.contacts()) {
         if linear.unknowns(&constraint.law) == 0 {
             continue;
         }
         let Some((body, sign)) = moving_side(model, contact) else { continue };
-        let (_, wrench) = axes_and_wrench(contact, constraint, work.impulses);
-        let placement = &work.dynamics.kinematics.placement.at(body.index());
-        out.wrench.change(body.index() - 1, |x| *x += placement.act_inverse_force(&(wrench * (sign / dt_s))));
-        any = true;
+        if body != of {
+            put(of, sum);
+            (of, sum) = (body, Force::ZERO);
+        }
+        let force = force_of(&axes_of(contact), constraint, work.impulses) * sign;
+        sum += Force::at_point(force, &contact.at.position);
     }
+    put(of, sum);
     any
 }
 
-/// T of a body, column by column, while its contacts are gone through.
-pub(super) struct Turning<T> {
-    body: BodyId,
-    /// The last degree of freedom that moves it.
-    last: usize,
-    columns: [Force<T>; 6],
+/// A contact that holds: its law, and +1 if the body is its second side, −1 if it is the first.
+pub(super) struct Touch<'s, T> {
+    pub constraint: &'s Constraint<T>,
+    pub linear: &'s Linear<T>,
+    pub contact: &'s Contact<T>,
+    pub sign: T,
 }
 
-impl<T: Real> Turning<T> {
-    /// Of no body.
-    pub const NONE: Self = Self { body: BodyId::WORLD, last: 0, columns: [Force::ZERO; 6] };
-
-    /// Of a body that nothing touches yet; the axes and drifts of its chain go to `out.axes`.
+impl<T: Real> Touch<'_, T> {
+    /// B A: along which directions its equations take the velocity of the body at the point.
     #[inline(always)]
-    pub fn of(model: Model<'_, T>, body: BodyId, work: &Step<'_, T>, out: &mut Derivatives<'_, T>) -> Self {
-        let last = model.body(body).and_then(|body| body.v_range().last()).unwrap_or_default();
-        if WHOLE_ROWS {
-            let (axes, drifts) = split_mut(out.axes, 6 * padded(model.nv()));
-            write_chain(model.tree, last, work.dynamics.kinematics.axis, axes);
-            write_chain(model.tree, last, out.drift_after, drifts);
+    fn directions(&self, axes: &[Vector3<T>; 3]) -> [Vector3<T>; 3] {
+        let [x, y, z] = axes;
+        let mut directions = [Vector3::repeat(T::ZERO); 3];
+        for k in 0..3 {
+            let mut equations = [T::ZERO; 3];
+            self.linear.equations(&self.constraint.law, &[x[k], y[k], z[k]], &mut equations);
+            for i in 0..3 {
+                directions[i][k] = equations[i] * self.sign;
+            }
         }
-        Self { body, last, ..Self::NONE }
+        directions
+    }
+
+    /// The equation of the normal velocity.
+    #[inline(always)]
+    fn normal_equation(&self) -> usize {
+        if self.linear.unknowns(&self.constraint.law) == 3 { 2 } else { 0 }
+    }
+}
+
+/// What the contacts of a body add, while they are gone through.
+pub(super) struct Turning<'m, T> {
+    body: BodyId,
+    chain: Chain<'m>,
+    /// −1/Δt.
+    rate: T,
+    /// −T/Δt.
+    turned: Turned<T>,
+}
+
+impl<'m, T: Real<Plain = T>> Turning<'m, T> {
+    /// Of no body.
+    pub fn none(model: Model<'m, T>, dt_s: T) -> Self {
+        let chain = Chain { tree: model.tree, last: 0 };
+        Self { body: BodyId::WORLD, chain, rate: -T::ONE / dt_s, turned: [[T::ZERO; 6]; 6] }
+    }
+
+    /// Goes on to `body`, which nothing touches yet; the axes and drifts of its chain go to `out.axes`.
+    #[inline(always)]
+    pub fn start(&mut self, model: Model<'_, T>, body: BodyId, work: &Step<'_, T>, out: &mut Derivatives<'_, T>) {
+        let last = model.body(body).and_then(|body| body.v_range().last()).unwrap_or_default();
+        (self.body, self.chain.last, self.turned) = (body, last, [[T::ZERO; 6]; 6]);
+        self.chain.write(work.dynamics.kinematics.axis, out.drift_after, out.axes);
     }
 
     /// Whether it is that of `body`.
     pub fn is_of(&self, body: BodyId) -> bool {
         self.body == body
     }
-}
 
-impl<T: Real<Plain = T>> Turning<T> {
-    /// Adds a point: its part of T, and its rows of R.
-    pub fn add(
+    /// Adds a contact: its part of T, and its rows of R.
+    #[inline(always)]
+    pub fn add<S>(
         &mut self,
         model: Model<'_, T>,
+        settings: &StepSettings<T, S>,
         work: &Step<'_, T>,
-        (constraint, linear, contact, sign): (&Constraint<T>, &Linear<T>, &Contact<T>, T),
-        motion: &FrameMotion<T>,
+        touch: &Touch<'_, T>,
         out: &mut Derivatives<'_, T>,
     ) {
-        let (axes, wrench) = axes_and_wrench(contact, constraint, work.impulses);
-        let kinematics = &work.dynamics.kinematics;
-        let point = Point { axes, position: contact.at.position, sign };
-        let deviations = Deviations::of(motion, sign);
-        for (column, change) in self.columns.iter_mut().zip(deviations.turned(&wrench)) {
-            *column += change * sign;
-        }
-        let n = linear.unknowns(&constraint.law);
-        if (0..n).all(|k| out.row_start(linear, k).is_none()) {
-            return;
-        }
-        let slopes = point.slopes(&deviations, &out.velocity_after.at(self.body.index()));
-        let drift = core::mem::take(&mut out.drift_after);
-        self.add_rows(model, (constraint, linear), &slopes, (kinematics.axis, drift), out);
-        let restitution = work.assembly.offset_slopes()[1].at(constraint.rows().end - 1);
-        if restitution > T::ZERO {
-            // What bounces has a share of the normal velocity before the step.
-            let mut slopes = point.slopes(&deviations, &kinematics.velocity.at(self.body.index()));
-            for slope in &mut slopes {
-                *slope = [T::ZERO, T::ZERO, slope[2] * restitution, T::ZERO];
+        let at = &touch.contact.at;
+        match OnPlane::of(model, touch.contact) {
+            Some(OnPlane { height, second }) if second == (touch.sign < T::ZERO) => {
+                self.add_point(work, touch, &PlanePoint::new(at.position, at.normal, height), out);
             }
-            let (drifts, before) = (6 * padded(model.nv()), &*kinematics.axis_drift);
-            if WHOLE_ROWS {
-                write_chain(model.tree, self.last, before, rest_mut(out.axes, drifts));
-            }
-            self.add_rows(model, (constraint, linear), &slopes, (kinematics.axis, before), out);
-            if WHOLE_ROWS {
-                write_chain(model.tree, self.last, drift, rest_mut(out.axes, drifts));
-            }
+            _ => self.add_any(model, settings, work, touch, out),
         }
-        out.drift_after = drift;
     }
 
-    /// ∂σ/∂q along the chain: N and A, column by column, times the axes and their drifts.
-    fn add_rows(
-        &self,
+    #[inline(never)] // Else it takes room from the points on planes.
+    fn add_any<S>(
+        &mut self,
         model: Model<'_, T>,
-        (constraint, linear): (&Constraint<T>, &Linear<T>),
-        slopes: &[[T; 4]; 12],
-        (axes, drifts): (&[Motion<T>], &[Motion<T>]),
+        settings: &StepSettings<T, S>,
+        work: &Step<'_, T>,
+        touch: &Touch<'_, T>,
         out: &mut Derivatives<'_, T>,
     ) {
-        let (n, stride) = (linear.unknowns(&constraint.law), padded(model.nv()));
-        let mut factors = [[T::ZERO; 12]; 3];
-        for (k, [x, y, z, _]) in slopes.iter().enumerate() {
-            let mut equations = [T::ZERO; 3];
-            linear.equations(&constraint.law, &[*x, *y, *z], &mut equations);
-            for i in 0..3 {
-                factors[i][k] = equations[i];
-            }
+        let motion = FrameMotion::of(model, touch.contact, work.collision.placement, settings);
+        self.add_point(work, touch, &AnyPoint::new(touch.contact.at.position, &motion, touch.sign), out);
+    }
+
+    #[inline(always)]
+    fn add_point(
+        &mut self,
+        work: &Step<'_, T>,
+        touch: &Touch<'_, T>,
+        point: &impl GroundPoint<T>,
+        out: &mut Derivatives<'_, T>,
+    ) {
+        let (axes, normal) = (axes_of(touch.contact), touch.normal_equation());
+        if !out.held {
+            let force = force_of(&axes, touch.constraint, work.impulses) * (touch.sign * self.rate);
+            point.add_turned(&force, &mut self.turned);
         }
-        let starts = [0, 1, 2].map(|i| if i < n { out.row_start(linear, i) } else { None });
-        if WHOLE_ROWS {
-            for (start, factors) in starts.iter().zip(&factors) {
-                let Some(start) = start else { continue };
-                add_few_rows(run_mut(out.rows, *start, stride), factors, (out.axes, stride));
+        let (position, kinematics) = (&touch.contact.at.position, &work.dynamics.kinematics);
+        let [by_gap, by_velocity] = work.assembly.offset_slopes().map(|x| x.at(touch.constraint.rows().end - 1));
+        let carried = point.carried(out.velocity_after.at(self.body.index()));
+        for (i, d) in touch.directions(&axes).iter().enumerate().take(touch.linear.unknowns(&touch.constraint.law)) {
+            let Some(start) = out.row_start(touch.linear, i) else { continue };
+            let along = Motion { linear: *d, angular: cross(position, d) }.to_array();
+            let mut slopes = carried(d);
+            if i == normal {
+                let own = point.own_gap(touch.linear.stiffness * touch.sign);
+                let gap = own.as_ref().unwrap_or(&along);
+                slopes = core::array::from_fn(|k| by_gap.mul_add(gap[k], slopes[k]));
             }
-            return;
+            let line = run_mut(out.rows, start, padded(out.nv()));
+            let motions = (&*kinematics.axis, &*out.drift_after);
+            self.chain.add_axes_and_drifts(line, &[slopes, along], motions, out.axes);
         }
-        // The same sums in the same order.
-        for dof in model.tree.runs(self.last).flatten() {
-            let (Some(axis), Some(drift)) = (axes.get(dof), drifts.get(dof)) else { return };
-            let (axis, drift) = (axis.to_array(), drift.to_array());
-            for (start, factors) in starts.iter().zip(&factors) {
-                let Some(entry) = start.and_then(|start| out.rows.get_mut(start + dof)) else { continue };
-                let chain = axis.iter().chain(&drift);
-                *entry = factors.iter().zip(chain).fold(*entry, |sum, (factor, x)| factor.mul_add(*x, sum));
-            }
+        if by_velocity != T::ZERO {
+            self.add_bounce(work, touch, point, (&(axes[2] * touch.sign), by_velocity), out);
         }
+    }
+
+    /// What bounces has a share of the normal velocity before the step: by q, and by v.
+    #[inline(never)]
+    fn add_bounce(
+        &self,
+        work: &Step<'_, T>,
+        touch: &Touch<'_, T>,
+        point: &impl GroundPoint<T>,
+        (normal, share): (&Vector3<T>, T),
+        out: &mut Derivatives<'_, T>,
+    ) {
+        let (nv, kinematics) = (out.nv(), &work.dynamics.kinematics);
+        let Some(row) = out.row_of(touch.linear, touch.normal_equation()) else { return };
+        let d = normal * (touch.linear.stiffness * share);
+        let along = Motion { linear: d, angular: cross(&touch.contact.at.position, &d) }.to_array();
+        let slopes = point.carried(kinematics.velocity.at(self.body.index()))(&d);
+        let motions = (&*kinematics.axis, &*kinematics.axis_drift);
+        self.chain.add_by_one(run_mut(row, 0, nv), &[slopes, along], motions);
+        self.chain.add_by_one(run_mut(row, nv, nv), &[along, [T::ZERO; 6]], motions);
     }
 
     /// Z ← Z − Sᵀ T S / Δt along the chain of the body, unless there is none or Z is not wanted. O(depth²).
-    pub fn finish(&self, model: Model<'_, T>, dt_s: T, work: &Step<'_, T>, out: &mut Derivatives<'_, T>) {
+    pub fn finish(&self, work: &Step<'_, T>, out: &mut Derivatives<'_, T>) {
         if out.held || self.is_of(BodyId::WORLD) {
             return;
         }
-        let (wide, stride, axes) = (out.stride(), padded(model.nv()), &*work.dynamics.kinematics.axis);
-        let (last, turned) = (self.last, self.rows(-T::ONE / dt_s));
-        for row in model.tree.runs(last).flatten() {
-            // Sⱼᵀ T, then its products with the axes of the chain.
-            let Some(axis) = axes.get(row) else { return };
-            let mut left = [T::ZERO; LANES];
-            for (x, row) in axis.to_array().iter().zip(&turned) {
-                left = core::array::from_fn(|k| x.mul_add(row[k], left[k]));
-            }
-            let (line, left) = (run_mut(out.velocity, row * wide, wide), first::<T, 6>(&left));
-            if WHOLE_ROWS {
-                add_few_rows(run_mut(line, 0, stride), &left, (out.axes, stride));
-                continue;
-            }
-            // The same sums in the same order, without the columns of other chains.
-            for dofs in model.tree.runs(last) {
-                for (z, axis) in line.iter_mut().zip(axes).skip(dofs.start).take(dofs.len()) {
-                    *z = left.iter().zip(axis.to_array()).fold(*z, |sum, (left, x)| left.mul_add(x, sum));
-                }
-            }
-        }
+        let wide = out.stride();
+        self.chain.add_product(out.velocity, wide, &self.turned, work.dynamics.kinematics.axis, out.axes);
     }
-
-    /// T times `scale` by rows, in whole vectors.
-    fn rows(&self, scale: T) -> [[T; LANES]; 6] {
-        let columns = self.columns.map(|column| column.to_array());
-        core::array::from_fn(|i| core::array::from_fn(|k| columns.get(k).map_or(T::ZERO, |column| column[i] * scale)))
-    }
-}
-
-/// Whether sums run over the whole row, not only over a chain: that pays where vectors are wide.
-const WHOLE_ROWS: bool = !cfg!(target_arch = "arm");
-
-/// The motions of a chain as columns of six rows, zero in the others.
-fn write_chain<T: Real>(tree: Tree<'_>, last: usize, motions: &[Motion<T>], out: &mut [T]) {
-    let stride = padded(motions.len());
-    out.fill(T::ZERO);
-    for run in tree.runs(last) {
-        let Some(motions) = motions.get(run.clone()) else { return };
-        for (dof, motion) in run.zip(motions) {
-            let numbers = motion.to_array();
-            for k in 0..6 {
-                let Some(place) = out.get_mut(k * stride + dof) else { return };
-                *place = numbers[k];
-            }
-        }
-    }
-}
-
-/// Six numbers, in whole vectors where those are wide.
-const LANES: usize = if cfg!(target_arch = "arm") { 6 } else { 8 };
-
-/// Where a contact measures velocities.
-struct Point<T> {
-    axes: [Vector3<T>; 3],
-    position: Vector3<T>,
-    sign: T,
-}
-
-impl<T: Real<Plain = T>> Point<T> {
-    /// Six columns of N and of A, for a body with velocity `velocity`; the other side stands still.
-    #[inline(always)]
-    fn slopes(&self, deviations: &Deviations<T>, velocity: &Motion<T>) -> [[T; 4]; 12] {
-        let mut slopes = [[T::ZERO; 4]; 12];
-        for (slope, change) in slopes.iter_mut().zip(deviations.carried(&(*velocity * -self.sign))) {
-            *slope = self.measure(&change.velocity_at(&self.position));
-        }
-        let arms = self.axes.map(|axis| cross(&self.position, &axis) * self.sign);
-        for k in 0..3 {
-            slopes[6 + k] = [self.axes[0][k], self.axes[1][k], self.axes[2][k], T::ZERO].map(|x| x * self.sign);
-            slopes[9 + k] = [arms[0][k], arms[1][k], arms[2][k], T::ZERO];
-        }
-        slopes
-    }
-
-    /// Along the axes.
-    #[inline(always)]
-    fn measure(&self, velocity: &Vector3<T>) -> [T; 4] {
-        let [x, y, z] = &self.axes;
-        [dot(x, velocity), dot(y, velocity), dot(z, velocity), T::ZERO]
-    }
-}
-
-/// C − 1: how the frame of a contact moves otherwise than the body, per unit of the body's motion.
-enum Deviations<T> {
-    /// On a plane that stands still: a translation leaves the frame behind along the normal alone.
-    OnPlane { normal: Vector3<T>, turns: [Motion<T>; 3] },
-    /// Any.
-    Curved([Motion<T>; 6]),
-}
-
-impl<T: Real<Plain = T>> Deviations<T> {
-    /// Of the moving side: the second if `sign` is above zero.
-    #[inline(always)]
-    fn of(motion: &FrameMotion<T>, sign: T) -> Self {
-        match motion {
-            FrameMotion::OnPlane { center, normal, second } if *second == (sign < T::ZERO) => {
-                let turns = core::array::from_fn(|k| {
-                    let axis = unit::<T>(k).linear;
-                    let arm = cross(&axis, center);
-                    Motion { linear: scale_add(normal, -dot(normal, &arm), &arm), angular: -axis }
-                });
-                Self::OnPlane { normal: *normal, turns }
-            }
-            _ => {
-                let mut all = [Motion::ZERO; 6];
-                for (i, deviation) in all.iter_mut().enumerate() {
-                    let relative = motion.of_second(&unit(i));
-                    *deviation = if sign > T::ZERO { relative - unit(i) } else { -relative };
-                }
-                Self::Curved(all)
-            }
-        }
-    }
-
-    /// What each of them does to a wrench.
-    #[inline(always)]
-    fn turned(&self, wrench: &Force<T>) -> [Force<T>; 6] {
-        match self {
-            Self::OnPlane { normal, turns } => {
-                let arm = cross(normal, &wrench.linear);
-                let left = |k: usize| Force { linear: Vector3::repeat(T::ZERO), angular: arm * -normal[k] };
-                let [x, y, z] = turns.map(|turn| turn.cross_force(wrench));
-                [left(0), left(1), left(2), x, y, z]
-            }
-            Self::Curved(all) => all.map(|deviation| deviation.cross_force(wrench)),
-        }
-    }
-
-    /// What each of them does to a motion.
-    #[inline(always)]
-    fn carried(&self, motion: &Motion<T>) -> [Motion<T>; 6] {
-        match self {
-            Self::OnPlane { normal, turns } => {
-                let swept = cross(normal, &motion.angular);
-                let left = |k: usize| Motion { linear: swept * -normal[k], angular: Vector3::repeat(T::ZERO) };
-                let [x, y, z] = turns.map(|turn| turn.cross(motion));
-                [left(0), left(1), left(2), x, y, z]
-            }
-            Self::Curved(all) => all.map(|deviation| deviation.cross(motion)),
-        }
-    }
-}
-
-/// The motion whose component `i` is one.
-#[inline(always)]
-fn unit<T: Real>(i: usize) -> Motion<T> {
-    Motion::from_array(core::array::from_fn(|k| if k == i { T::ONE } else { T::ZERO }))
 }

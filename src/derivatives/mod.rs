@@ -5,9 +5,11 @@
 //! the active modes by implicit differentiation (Simple 2025, Sec. III and App. A–D). The tensor dG/dq is never formed.
 //! Derivatives with respect to q are along tangent vectors in the body frame.
 
+mod chain_rows;
 mod constraint_terms;
 mod flight_terms;
 mod frame_motion;
+mod ground_points;
 mod ground_terms;
 mod impulses;
 mod jacobian;
