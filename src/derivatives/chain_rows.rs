@@ -75,11 +75,12 @@ impl Chain<'_> {
         axes: &[Motion<T>],
         columns: &[[T; W]; 6],
     ) {
-        let products = turned.map(|row| combination(&[T::ZERO; W], &row, columns));
+        let line = |k: usize| combination(&[T::ZERO; W], &turned[k], columns);
+        let products = [line(0), line(1), line(2), line(3), line(4), line(5)];
         for dofs in self.tree.runs(self.last) {
-            let lines = within_mut(z, dofs.start * stride..dofs.end * stride).chunks_exact_mut(stride.max(1));
-            for (line, axis) in lines.zip(within(axes, dofs)) {
-                let Some(sums) = line.get_mut(first..).and_then(|line| line.first_chunk_mut::<W>()) else { return };
+            for (dof, axis) in dofs.clone().zip(within(axes, dofs)) {
+                let place = z.get_mut(dof * stride + first..).and_then(|z| z.first_chunk_mut::<W>());
+                let Some(sums) = place else { return };
                 *sums = combination(sums, &axis.to_array(), &products);
             }
         }

@@ -66,8 +66,9 @@ pub(super) fn add_wrenches<T: Real>(
     let (mut of, mut sum, rate) = (BodyId::WORLD, Force::ZERO, T::ONE / dt_s);
     let mut put = |body: BodyId, sum: Force<T>| {
         if body != BodyId::WORLD {
-            let placement = &work.dynamics.kinematics.placement.at(body.index());
-            out.wrench.change(body.index() - 1, |x| *x += placement.act_inverse_force(&(sum * rate)));
+            let place = work.dynamics.kinematics.placement.get(body.index());
+            let Some((place, wrench)) = place.zip(out.wrench.get_mut(body.index() - 1)) else { return };
+            *wrench += place.act_inverse_force(&(sum * rate));
             any = true;
         }
     };
