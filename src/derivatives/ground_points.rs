@@ -28,10 +28,10 @@ pub(super) trait GroundPoint<T> {
 
 /// A corner or a ball on a plane.
 pub(super) struct PlanePoint<T> {
-    pub position: Vector3<T>,
-    pub normal: Vector3<T>,
+    position: Vector3<T>,
+    normal: Vector3<T>,
     /// h.
-    pub height: T,
+    height: T,
     /// p × n.
     arm: Vector3<T>,
 }
