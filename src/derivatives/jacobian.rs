@@ -50,7 +50,8 @@ carved! {
         pub(super) term_scratch: [T; d.robot.nv],
         /// Of each body after the step.
         pub(super) velocity_after: [Motion<T>; d.robot.with_world()],
-        /// The axes of one chain and their drifts after the step, a row for each of their numbers.
+        /// The axes of one chain and their drifts after the step, four degrees of freedom at a time. Written by
+        /// [`chain_rows`](super::chain_rows).
         pub(super) axes: [T; 12 * padded(d.robot.nv)],
         /// V_λ × S of each axis after the step.
         pub(super) drift_after: [Motion<T>; d.robot.nv],

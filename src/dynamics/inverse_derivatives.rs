@@ -13,8 +13,8 @@ use core::ops::Range;
 use super::inverse::accelerate_bodies;
 use super::{Dynamics, check_external, mass_matrix};
 use crate::input::{InputError, check_length};
-use crate::linalg::MatMut;
-use crate::memory::{Values, clear, rest_mut, within_mut};
+use crate::linalg::{MatMut, chunk_mut};
+use crate::memory::{Values, clear, rest_mut, run_mut, within_mut};
 use crate::model::Model;
 use crate::scalar::Real;
 use crate::spatial::{Coriolis, Force, Motion};
@@ -184,65 +184,79 @@ fn write_row<T: Real>(
 ) {
     let (nv, stride) = (model.nv(), out.stride());
     let Some(factors) = work.scratch.row_factors.get(dof) else { return };
-    let Some((row_q, row)) = rest_mut(out.data_mut(), dof * stride).split_at_mut_checked(nv) else { return };
-    let Some(row_v) = row.get_mut(..nv) else { return };
     let Some(axis) = work.kinematics.axis.get(dof).map(Motion::to_array) else { return };
+    let row = rest_mut(out.data_mut(), dof * stride);
+    let wide = stride.min(row.len());
+    let mut row = Row { numbers: run_mut(row, 0, wide), nv };
     let columns = &*work.scratch.columns;
     // From right to left: whole blocks begin before what they are for.
     let carried = joint.end..model.tree.descendants(joint.end - 1).end.max(joint.end);
-    clear_both(row_q, row_v, carried.end..nv);
-    put_blocks(row_q, row_v, carried, columns, |block| {
-        [combine(&axis, &block.carried_q), combine(&axis, &block.carried_v)]
-    });
+    row.clear(carried.end..nv);
+    row.put_blocks(carried, columns, |block| [combine(&axis, &block.carried_q), combine(&axis, &block.carried_v)]);
     let mut after = joint.end;
     for run in model.tree.runs(joint.end - 1) {
-        clear_both(row_q, row_v, run.end..after);
+        row.clear(run.end..after);
         after = run.start;
-        put_blocks(row_q, row_v, run, columns, |block| {
-            [combine(factors, &block.carry_q), combine(factors, &block.carry_v)]
-        });
+        row.put_blocks(run, columns, |block| [combine(factors, &block.carry_q), combine(factors, &block.carry_v)]);
     }
-    clear_both(row_q, row_v, 0..after);
+    row.clear(0..after);
 }
 
-/// Writes some columns, and those before them in the same block.
-#[inline(always)]
-fn put_blocks<T: Real>(
-    row_q: &mut [T],
-    row_v: &mut [T],
-    cols: Range<usize>,
-    columns: &[Columns<T>],
-    numbers: impl Fn(&Columns<T>) -> [Lanes<T>; 2],
-) {
-    let mut at = cols.start / LANES * LANES;
-    for block in columns.iter().skip(cols.start / LANES) {
-        if at >= cols.end {
+/// A row of the derivative: columns of q, of v, and what is beyond them.
+struct Row<'a, T> {
+    numbers: &'a mut [T],
+    nv: usize,
+}
+
+impl<T: Real> Row<'_, T> {
+    /// Writes some columns, and those before them in the same block.
+    #[inline(always)]
+    fn put_blocks(
+        &mut self,
+        cols: Range<usize>,
+        columns: &[Columns<T>],
+        numbers: impl Fn(&Columns<T>) -> [Lanes<T>; 2],
+    ) {
+        let mut at = cols.start / LANES * LANES;
+        for block in columns.iter().skip(cols.start / LANES) {
+            if at >= cols.end {
+                return;
+            }
+            let [q, v] = numbers(block);
+            self.put_lanes(at..cols.end, q);
+            self.put_lanes(self.nv + at..self.nv + cols.end, v);
+            at += LANES;
+        }
+    }
+
+    /// Writes all lanes, or those of the range if it is shorter: then what stands after it is put back, so that only whole
+    /// vectors are written. Number by number, all that leads here would be computed so.
+    #[inline(always)]
+    fn put_lanes(&mut self, cols: Range<usize>, lanes: Lanes<T>) {
+        if cols.len() >= LANES {
+            if let Some(place) = chunk_mut(self.numbers, cols.start) {
+                *place = lanes;
+            }
             return;
         }
-        let [q, v] = numbers(block);
-        put_lanes(row_q, at..cols.end, q);
-        put_lanes(row_v, at..cols.end, v);
-        at += LANES;
+        let Some(after) = chunk_mut::<T, LANES>(self.numbers, cols.end).map(|after| *after) else {
+            // No room for whole vectors at the end of the row: a call to copy.
+            return within_mut(self.numbers, cols).iter_mut().zip(lanes).for_each(|(to, x)| *to = x);
+        };
+        for (at, lanes) in [(cols.start, lanes), (cols.end, after)] {
+            if let Some(place) = chunk_mut(self.numbers, at) {
+                *place = lanes;
+            }
+        }
     }
-}
 
-/// Writes all lanes, or as many as there is room for.
-#[inline(always)]
-fn put_lanes<T: Real>(row: &mut [T], cols: Range<usize>, lanes: Lanes<T>) {
-    let Some(row) = row.get_mut(cols) else { return };
-    match row.first_chunk_mut::<LANES>() {
-        Some(row) => *row = lanes,
-        // A call to copy; number by number, all that leads here would be computed so.
-        None => row.iter_mut().zip(lanes).for_each(|(to, x)| *to = x),
-    }
-}
-
-/// Zero in some columns of both rows.
-#[inline(always)]
-fn clear_both<T: Real>(row_q: &mut [T], row_v: &mut [T], cols: Range<usize>) {
-    if !cols.is_empty() {
-        clear(within_mut(row_q, cols.clone()));
-        clear(within_mut(row_v, cols));
+    /// Zero in some columns of q and of v.
+    #[inline(always)]
+    fn clear(&mut self, cols: Range<usize>) {
+        if !cols.is_empty() {
+            clear(within_mut(self.numbers, cols.clone()));
+            clear(within_mut(self.numbers, self.nv + cols.start..self.nv + cols.end));
+        }
     }
 }
 

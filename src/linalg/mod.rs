@@ -36,5 +36,6 @@ pub use pivoted_cholesky::pivoted_cholesky;
 pub use product::{add_a_b, add_a_bt, add_at_a_upper, add_at_b, add_at_b_upper};
 pub(crate) use product::{subtract_at_a_upper, subtract_at_b, write_at_b, write_gram_rows, write_sum_upper};
 pub(crate) use row_product::{add_rows_a_b, add_symmetric_product, subtract_rows_at_b};
+pub(crate) use rows::chunk_mut;
 pub use triangular::{solve_lower, solve_unit_lower, solve_upper};
 pub(crate) use whole_rows::{add_few_rows, transpose};

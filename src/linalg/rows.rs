@@ -70,7 +70,7 @@ pub(super) fn chunk<T, const W: usize>(m: &[T], at: usize) -> Option<&[T; W]> {
 
 /// The `W` numbers from `at` on, to be written.
 #[inline(always)]
-pub(super) fn chunk_mut<T, const W: usize>(m: &mut [T], at: usize) -> Option<&mut [T; W]> {
+pub(crate) fn chunk_mut<T, const W: usize>(m: &mut [T], at: usize) -> Option<&mut [T; W]> {
     m.get_mut(at..).and_then(|rest| rest.first_chunk_mut::<W>())
 }
 
