@@ -108,6 +108,10 @@ fn write_terms<T: Real<Plain = T>, S>(
     out.fit(model);
     let quality = system::factorize(model, (settings, part), work, out);
     out.start(model, work, part);
+    // Before Z, so that it is still in the cache when it is solved for.
+    if part == Part::State && out.symmetric && !(out.held || out.yields) {
+        response::write_sides(settings.dt_s, work, out);
+    }
     if !out.held {
         differentiate_dynamics(model, input, settings.dt_s, work, out)?;
         motor_terms::subtract_controls(model, work, out);

@@ -16,9 +16,11 @@ use crate::scalar::Real;
 use crate::step::Step;
 
 /// ∂v⁺/∂(q, v, u) from Z and R, in the place of Z; the change of the impulses, but for its sign, in that of R where it is
-/// wanted. O((nv · depth + rank · nv + rank²) · columns).
+/// wanted. Where A is symmetric, E and F have been written before Z. O((nv · depth + rank · nv + rank²) · columns).
 pub(super) fn write<T: Real>(model: Model<'_, T>, dt_s: T, work: &Step<'_, T>, out: &mut Derivatives<'_, T>) {
-    write_sides(dt_s, work, out);
+    if !out.symmetric {
+        write_sides(dt_s, work, out);
+    }
     for (middle, inverse) in out.along.iter_mut().zip(&*work.dynamics.inverse_pivots) {
         *middle = -(dt_s * *inverse);
     }

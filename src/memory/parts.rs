@@ -174,12 +174,19 @@ pub(crate) fn copy<X: Copy>(to: &mut [X], from: &[X]) {
     to.iter_mut().zip(from).for_each(|(to, from)| *to = *from);
 }
 
-/// Zero, by whole vectors: for the lengths met here a call to clear them takes longer.
+/// So many numbers are cleared faster by a call.
+const LONG: usize = 64;
+
+/// Zero. Few numbers by whole vectors; the compiler would make a call of that, if it knew what they are set to.
 #[inline(always)]
 pub(crate) fn clear<T: Real>(numbers: &mut [T]) {
+    if cfg!(target_arch = "arm") || numbers.len() >= LONG {
+        return numbers.fill(T::ZERO);
+    }
+    let zero = core::hint::black_box(T::ZERO);
     let (fours, rest) = numbers.as_chunks_mut::<4>();
-    fours.iter_mut().for_each(|four| *four = [T::ZERO; 4]);
-    rest.iter_mut().for_each(|x| *x = T::ZERO);
+    fours.iter_mut().for_each(|four| *four = [zero; 4]);
+    rest.iter_mut().for_each(|x| *x = zero);
 }
 
 /// Exchanges as many numbers as both have.

@@ -28,15 +28,13 @@ impl<'s, T: Real> StepInput<'s, T> {
         Self { q, v, control, force: &[], external: &[] }
     }
 
-    /// Lengths of the arguments and of the workspace.
+    /// Lengths of the arguments and of the workspace, but for its rows: those that it has are from a step that fitted.
     pub(crate) fn check_lengths(&self, model: Model<'_, T>, work: &Step<'_, T>) -> Result<(), StepError> {
         check_length("q", model.nq(), self.q.len())?;
         check_length("v", model.nv(), self.v.len())?;
         check_length("workspace coordinates", model.nq(), work.q.len())?;
         check_length("workspace velocities", model.nv(), work.v.len())?;
-        let needed = StepDims::of(model, 0).problem().rows;
         check_length("workspace geometries", model.geometries.len(), work.collision.placement.len())?;
-        check_length("workspace rows", needed, needed.min(work.impulses.len()))?;
         check_optional("control", model.nu(), self.control.len())?;
         check_optional("force", model.nv(), self.force.len())?;
         check_optional("external", model.bodies.len(), self.external.len())
@@ -51,6 +49,8 @@ impl<'s, T: Real> StepInput<'s, T> {
         work: &Step<'_, T>,
     ) -> Result<(), StepError> {
         self.check_lengths(model, work)?;
+        let needed = StepDims::of(model, 0).problem().rows;
+        check_length("workspace rows", needed, needed.min(work.impulses.len()))?;
         check_length("next q", model.nq(), next.q.len())?;
         check_length("next v", model.nv(), next.v.len())?;
         for (what, numbers) in [("q", self.q), ("v", self.v), ("control", self.control), ("force", self.force)] {
