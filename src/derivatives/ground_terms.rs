@@ -7,8 +7,8 @@
 //! - ∂(Jᵀλ)ⱼ/∂qₖ = ± Sⱼ · (T Sₖ + [j carries k] Sₖ ×* W), with T Sₖ = (Cₖ − Sₖ) ×* W.
 //!
 //! The offset's share of the gap has the rows of J, which are A Sₖ: it goes with N. [`GroundPoint`] has T and N.
-//! T adds up over the points of a body. The last term is that of a wrench that moves with its body: it goes to the
-//! derivatives of inverse dynamics with the external ones.
+//! T adds up over the points of a body. The last term is that of a wrench that moves with its body: the derivatives of inverse
+//! dynamics have it with the forces on the bodies.
 
 use nalgebra::Vector3;
 
@@ -20,7 +20,7 @@ use crate::collision::Contact;
 use crate::contact::reduced::Linear;
 use crate::contact::{Constraint, Source, tangents};
 use crate::linalg::padded;
-use crate::memory::{Values, copy, run_mut, within};
+use crate::memory::{Values, run_mut, within};
 use crate::model::{BodyId, Model};
 use crate::scalar::Real;
 use crate::spatial::vector::cross;
@@ -51,41 +51,24 @@ pub(super) fn force_of<T: Real>(axes: &[Vector3<T>; 3], constraint: &Constraint<
     axes[0] * impulse.at(0) + axes[1] * impulse.at(1) + axes[2] * impulse.at(2)
 }
 
-/// Wrenches on the bodies, each in its own frame: those from outside, and those of contacts with what stands still.
-/// Whether there are any.
-pub(super) fn add_wrenches<T: Real>(
+/// Takes the wrenches of contacts with what stands still from the forces on the bodies.
+pub(super) fn subtract_wrenches<T: Real>(
     model: Model<'_, T>,
     dt_s: T,
-    work: &Step<'_, T>,
-    out: &mut Derivatives<'_, T>,
-) -> bool {
-    let mut any = work.pushed;
-    copy(out.wrench, work.wrench);
-    let problem = work.assembly.problem();
-    let held = problem.constraints.iter().zip(&*out.linear).filter(|(c, _)| matches!(c.source, Source::Contact { .. }));
-    let (mut of, mut sum, rate) = (BodyId::WORLD, Force::ZERO, T::ONE / dt_s);
-    let mut put = |body: BodyId, sum: Force<T>| {
-        if body != BodyId::WORLD {
-            let place = work.dynamics.kinematics.placement.get(body.index());
-            let Some((place, wrench)) = place.zip(out.wrench.get_mut(body.index() - 1)) else { return };
-            *wrench += place.act_inverse_force(&(sum * rate));
-            any = true;
-        }
-    };
-    for ((constraint, linear), contact) in held.zip(work.collision.contacts()) {
+    (constraints, laws, contacts): (&[Constraint<T>], &[Linear<T>], &[Contact<T>]),
+    impulses: &[T],
+    forces: &mut [Force<T>],
+) {
+    let rate = T::ONE / dt_s;
+    let touching = constraints.iter().zip(laws).filter(|(c, _)| matches!(c.source, Source::Contact { .. }));
+    for ((constraint, linear), contact) in touching.zip(contacts) {
         if linear.unknowns(&constraint.law) == 0 {
             continue;
         }
         let Some((body, sign)) = moving_side(model, contact) else { continue };
-        if body != of {
-            put(of, sum);
-            (of, sum) = (body, Force::ZERO);
-        }
-        let force = force_of(&axes_of(contact), constraint, work.impulses) * sign;
-        sum += Force::at_point(force, &contact.at.position);
+        let force = force_of(&axes_of(contact), constraint, impulses) * (sign * rate);
+        forces.change(body.index(), |sum| *sum -= Force::at_point(force, &contact.at.position));
     }
-    put(of, sum);
-    any
 }
 
 /// A contact that holds: its law, and +1 if the body is its second side, −1 if it is the first.

@@ -55,8 +55,6 @@ carved! {
         pub(super) axes: [T; 12 * padded(d.robot.nv)],
         /// V_λ × S of each axis after the step.
         pub(super) drift_after: [Motion<T>; d.robot.nv],
-        /// On each body in its own frame: from outside, and of contacts with what stands still.
-        pub(super) wrench: [Force<T>; d.robot.bodies],
         /// The degrees of freedom that move the two sides of a constraint against each other.
         pub(super) entries: [Entry<T>; d.robot.nv],
         /// Whether the change of the impulses is asked for as well.

@@ -129,14 +129,17 @@ fn differentiate_dynamics<T: Real<Plain = T>>(
     out: &mut Derivatives<'_, T>,
 ) -> Result<(), StepError> {
     accelerate(model, input, dt_s, work);
-    let pushed = ground_terms::add_wrenches(model, dt_s, work, out);
     let (nv, stride) = (model.nv(), out.stride());
+    let Step { dynamics, change, wrench, pushed, assembly, collision, impulses, .. } = &mut *work;
+    let touching = (assembly.problem().constraints, &*out.linear, collision.contacts());
     dynamics::inverse_derivatives_prepared(
         model,
-        work.change,
-        if pushed { &*out.wrench } else { &[] },
+        change,
+        (if *pushed { &**wrench } else { &[] }, |forces| {
+            ground_terms::subtract_wrenches(model, dt_s, touching, impulses, forces);
+        }),
         MatMut::with_stride(out.velocity, nv, 2 * nv, stride),
-        &mut work.dynamics,
+        dynamics,
     )?;
     motor_terms::subtract(model, input, work, out);
     flight_terms::subtract(model, input.v, work, out);
@@ -145,8 +148,9 @@ fn differentiate_dynamics<T: Real<Plain = T>>(
 
 /// The acceleration of the step, along turning axes, in `work.change`.
 fn accelerate<T: Real>(model: Model<'_, T>, input: &StepInput<'_, T>, dt_s: T, work: &mut Step<'_, T>) {
+    let rate = T::ONE / dt_s;
     for ((a, next), v) in work.change.iter_mut().zip(&*work.next_v).zip(input.v) {
-        *a = (*next - *v) / dt_s;
+        *a = (*next - *v) * rate;
     }
     flight_terms::turn_acceleration(model, input.v, work.change);
 }

@@ -96,14 +96,15 @@ pub fn inverse_derivatives<T: Real>(
     work: &mut Dynamics<'_, T>,
 ) -> Result<(), InputError> {
     mass_matrix(model, work)?;
-    inverse_derivatives_prepared(model, acceleration, external, out, work)
+    inverse_derivatives_prepared(model, acceleration, (external, |_| ()), out, work)
 }
 
-/// The same where [`mass_matrix`] has been called already.
+/// The same where [`mass_matrix`] has been called already. Wrenches that are known in the working frame are subtracted from the
+/// forces on the bodies, the world's first, by `subtract`.
 pub(crate) fn inverse_derivatives_prepared<T: Real>(
     model: Model<'_, T>,
     acceleration: &[T],
-    external: &[Force<T>],
+    (external, subtract): (&[Force<T>], impl FnOnce(&mut [Force<T>])),
     mut out: MatMut<'_, T>,
     work: &mut Dynamics<'_, T>,
 ) -> Result<(), InputError> {
@@ -112,6 +113,7 @@ pub(crate) fn inverse_derivatives_prepared<T: Real>(
     check_length("derivative columns", 2 * model.nv(), out.cols())?;
     check_external(&model, external)?;
     accelerate_bodies(model, |dof| acceleration.at(dof), external, work);
+    subtract(work.force);
     write_derivatives(model, &mut out, work);
     Ok(())
 }
