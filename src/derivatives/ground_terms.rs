@@ -55,8 +55,8 @@ pub(super) fn force_of<T: Real>(axes: &[Vector3<T>; 3], constraint: &Constraint<
 pub(super) fn subtract_wrenches<T: Real>(
     model: Model<'_, T>,
     dt_s: T,
-    (constraints, laws, contacts): (&[Constraint<T>], &[Linear<T>], &[Contact<T>]),
-    impulses: &[T],
+    (constraints, laws): (&[Constraint<T>], &[Linear<T>]),
+    (contacts, impulses): (&[Contact<T>], &[T]),
     forces: &mut [Force<T>],
 ) {
     let rate = T::ONE / dt_s;

@@ -131,12 +131,12 @@ fn differentiate_dynamics<T: Real<Plain = T>>(
     accelerate(model, input, dt_s, work);
     let (nv, stride) = (model.nv(), out.stride());
     let Step { dynamics, change, wrench, pushed, assembly, collision, impulses, .. } = &mut *work;
-    let touching = (assembly.problem().constraints, &*out.linear, collision.contacts());
+    let (laws, contacts) = ((assembly.problem().constraints, &*out.linear), collision.contacts());
     dynamics::inverse_derivatives_prepared(
         model,
         change,
         (if *pushed { &**wrench } else { &[] }, |forces| {
-            ground_terms::subtract_wrenches(model, dt_s, touching, impulses, forces);
+            ground_terms::subtract_wrenches(model, dt_s, laws, (contacts, impulses), forces);
         }),
         MatMut::with_stride(out.velocity, nv, 2 * nv, stride),
         dynamics,
