@@ -7,8 +7,9 @@ First it lets the robot settle under the keyframe's controls and prints that sta
 
 `step`: per step, the fastest of WINDOWS windows of WINDOW_STEPS steps, each of them one call and from the settled state,
 warm start included, so that Python takes no part in the time and the robot does not drift away.
-`gradient`: per Jacobian of the step by `mjd_transitionFD` with one-sided differences, its cheaper kind, from the settled
-state; the fastest of GRADIENTS calls, each of them in C.
+`gradient`, `gradient one-sided`: per Jacobian of the step by `mjd_transitionFD`, with centred differences (accurate to the
+square of the step) or one-sided ones (half the price), from the settled state; the fastest of GRADIENTS calls, each of them
+in C.
 """
 
 import json
@@ -60,21 +61,22 @@ def window_us(model, data, state):
     return (time.perf_counter() - begin) * 1e6 / WINDOW_STEPS
 
 
-def gradient_us(model, data, state, jacobian, by_control):
+def gradient_us(model, data, state, centred, jacobian, by_control):
     """Microseconds of one Jacobian of the step."""
     mujoco.mj_setState(model, data, state, STATE)
     mujoco.mj_forward(model, data)
     begin = time.perf_counter()
-    mujoco.mjd_transitionFD(model, data, EPSILON, False, jacobian, by_control, None, None)
+    mujoco.mjd_transitionFD(model, data, EPSILON, centred, jacobian, by_control, None, None)
     return (time.perf_counter() - begin) * 1e6
 
 
 def answer(model, data, state, request):
     """Microseconds of what a line asks for."""
-    if request == "gradient":
+    if request.startswith("gradient"):
+        centred = request == "gradient"
         size = 2 * model.nv + model.na
         jacobian, by_control = np.zeros((size, size)), np.zeros((size, model.nu))
-        return min(gradient_us(model, data, state, jacobian, by_control) for _ in range(GRADIENTS))
+        return min(gradient_us(model, data, state, centred, jacobian, by_control) for _ in range(GRADIENTS))
     window_us(model, data, state)
     return min(window_us(model, data, state) for _ in range(WINDOWS))
 

@@ -1,5 +1,6 @@
 //! The Jacobian of the step against MuJoCo's finite differences (`mjd_transitionFD`) and against its step, in turns.
 //!
+//! Differences are centred, as whoever wants their accuracy takes them; one-sided ones, at half the price, are timed too.
 //! The robots stand as in [`step`](crate::step), contacts included. Ours is the time of `differentiate` after a step,
 //! which it needs; that step is timed apart.
 
@@ -27,9 +28,13 @@ pub struct Row {
     pub contacts: usize,
     pub ours_us: f64,
     pub ours_step_us: f64,
+    /// By centred differences.
     pub mujoco_fd_us: f64,
+    /// By one-sided differences.
+    pub mujoco_fd_one_sided_us: f64,
     pub mujoco_step_us: f64,
     pub ratio_fd: f64,
+    pub ratio_fd_one_sided: f64,
     pub ratio_step: f64,
     /// Against our own step.
     pub ratio_own_step: f64,
@@ -40,6 +45,7 @@ struct Turn {
     ours: f64,
     ours_step: f64,
     peer_fd: f64,
+    peer_fd_one_sided: f64,
     peer_step: f64,
 }
 
@@ -58,7 +64,13 @@ pub fn time(peers_dir: &Path, robot: &str, rounds: u32) -> Result<Row> {
     let mut turns = Vec::new();
     for _ in 0..rounds {
         let [ours_step, ours] = ours.round()?;
-        turns.push(Turn { ours, ours_step, peer_fd: peer.gradient_us()?, peer_step: peer.step_us()? });
+        turns.push(Turn {
+            ours,
+            ours_step,
+            peer_fd: peer.gradient_us()?,
+            peer_fd_one_sided: peer.one_sided_gradient_us()?,
+            peer_step: peer.step_us()?,
+        });
     }
     let over = |value: &dyn Fn(&Turn) -> f64| median(turns.iter().map(value).collect());
     Ok(Row {
@@ -68,8 +80,10 @@ pub fn time(peers_dir: &Path, robot: &str, rounds: u32) -> Result<Row> {
         ours_us: over(&|turn| turn.ours),
         ours_step_us: over(&|turn| turn.ours_step),
         mujoco_fd_us: over(&|turn| turn.peer_fd),
+        mujoco_fd_one_sided_us: over(&|turn| turn.peer_fd_one_sided),
         mujoco_step_us: over(&|turn| turn.peer_step),
         ratio_fd: over(&|turn| turn.ours / turn.peer_fd),
+        ratio_fd_one_sided: over(&|turn| turn.ours / turn.peer_fd_one_sided),
         ratio_step: over(&|turn| turn.ours / turn.peer_step),
         ratio_own_step: over(&|turn| turn.ours / turn.ours_step),
     })

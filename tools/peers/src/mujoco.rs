@@ -43,8 +43,13 @@ impl Peer {
         Ok(self.0.ask::<Time>("step")?.us)
     }
 
-    /// Microseconds per Jacobian of the step, by finite differences.
+    /// Microseconds per Jacobian of the step, by centred differences.
     pub fn gradient_us(&mut self) -> Result<f64> {
         Ok(self.0.ask::<Time>("gradient")?.us)
+    }
+
+    /// The same by one-sided differences.
+    pub fn one_sided_gradient_us(&mut self) -> Result<f64> {
+        Ok(self.0.ask::<Time>("gradient one-sided")?.us)
     }
 }

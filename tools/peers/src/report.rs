@@ -190,7 +190,7 @@ fn write_step(f: &mut fmt::Formatter<'_>, rows: &[step::Row]) -> fmt::Result {
 fn write_gradient(f: &mut fmt::Formatter<'_>, rows: &[gradient::Row]) -> fmt::Result {
     writeln!(
         f,
-        "{:<16} {:>3} {:>8} {:>12} {:>9} {:>12} {:>14} {:>9} {:>12}",
+        "{:<16} {:>3} {:>8} {:>12} {:>9} {:>12} {:>14} {:>9} {:>13} {:>12}",
         "robot, gradient",
         "nv",
         "ours µs",
@@ -199,12 +199,13 @@ fn write_gradient(f: &mut fmt::Formatter<'_>, rows: &[gradient::Row]) -> fmt::Re
         "MuJoCo FD µs",
         "MuJoCo step µs",
         "/ FD",
+        "/ one-sided",
         "/ its step"
     )?;
     for row in rows {
         writeln!(
             f,
-            "{:<16} {:>3} {:>8.2} {:>12.2} {:>9.2} {:>12.1} {:>14.2} {:>9.4} {:>12.2}",
+            "{:<16} {:>3} {:>8.2} {:>12.2} {:>9.2} {:>12.1} {:>14.2} {:>9.4} {:>13.4} {:>12.2}",
             row.robot,
             row.nv,
             row.ours_us,
@@ -213,6 +214,7 @@ fn write_gradient(f: &mut fmt::Formatter<'_>, rows: &[gradient::Row]) -> fmt::Re
             row.mujoco_fd_us,
             row.mujoco_step_us,
             row.ratio_fd,
+            row.ratio_fd_one_sided,
             row.ratio_step
         )?;
     }
