@@ -17,6 +17,7 @@ mod kinds;
 mod motor_terms;
 mod parameter_terms;
 mod parameters;
+mod patch_rows;
 mod products;
 mod quality;
 mod response;
@@ -110,7 +111,7 @@ fn write_terms<T: Real<Plain = T>, S>(
     out.start(model, work, part);
     // Before Z, so that it is still in the cache when it is solved for.
     if part == Part::State && out.symmetric && !(out.held || out.yields) {
-        response::write_sides(settings.dt_s, work, out);
+        response::write_left(settings.dt_s, work, out);
     }
     if !out.held {
         differentiate_dynamics(model, input, settings.dt_s, work, out)?;

@@ -9,7 +9,9 @@
 
 use super::{Derivatives, system};
 use crate::linalg::tree::Tree;
-use crate::linalg::{Correction, MatMut, MatRef, padded, solve_corrected, solve_lower, solve_unit_lower, solve_upper};
+use crate::linalg::{
+    Correction, MatMut, MatRef, System, padded, solve_corrected, solve_lower, solve_unit_lower, solve_upper,
+};
 use crate::memory::{Values, run, run_mut, within};
 use crate::model::Model;
 use crate::scalar::Real;
@@ -24,28 +26,32 @@ pub(super) fn write<T: Real>(model: Model<'_, T>, dt_s: T, work: &Step<'_, T>, o
     for (middle, inverse) in out.along.iter_mut().zip(&*work.dynamics.inverse_pivots) {
         *middle = -(dt_s * *inverse);
     }
-    let (small, rank) = (system::factor(work, out), out.rank);
-    let upper = (rank > 0 && out.symmetric).then_some(small);
-    solve(model.tree, work.dynamics.factor_view(model.dims()), (rank, upper), out);
-    if out.impulses_wanted && !out.symmetric {
+    let (small, rank, factor) = (system::factor(work, out), out.rank, work.dynamics.factor_view(model.dims()));
+    let symmetric = (rank > 0 && out.symmetric).then(|| System::Symmetric { upper: small, rate: T::ONE / dt_s });
+    solve(model.tree, factor, (rank, symmetric), out);
+    if out.impulses_wanted {
         let (columns, stride) = (out.columns(), out.stride());
-        solve_upper(small, MatMut::with_stride(out.rows, rank, columns, stride));
+        if out.symmetric {
+            run_mut(out.rows, 0, rank * stride).iter_mut().for_each(|x| *x *= dt_s);
+        } else {
+            solve_upper(small, MatMut::with_stride(out.rows, rank, columns, stride));
+        }
     }
 }
 
-/// ∂v⁺ from Z and so many rows that correct it, with the factor of the mass matrix, and −Δt/D in `out.along`.
+/// ∂v⁺ from Z and so many rows that correct it, with the factor of the mass matrix, and −Δt/D in `out.along`. F is that of
+/// `out` unless a symmetric system is given.
 pub(super) fn solve<T: Real>(
     tree: Tree<'_>,
     factor: MatRef<'_, T>,
-    (rows, upper): (usize, Option<MatRef<'_, T>>),
+    (rows, symmetric): (usize, Option<System<'_, T>>),
     out: &mut Derivatives<'_, T>,
 ) {
     let (nv, stride, columns) = (out.nv(), out.stride(), out.columns());
     let side = |x| MatRef::with_stride(x, rows, nv, padded(nv));
     let correction = Correction {
         left: side(&*out.left),
-        right: side(&*out.right),
-        upper,
+        system: symmetric.unwrap_or(System::Divided { right: side(&*out.right) }),
         rows: MatMut::with_stride(out.rows, rows, columns, stride),
     };
     solve_corrected(tree, factor, out.along, correction, MatMut::with_stride(out.velocity, nv, columns, stride));
@@ -60,10 +66,11 @@ pub(super) fn write_sides<T: Real>(dt_s: T, work: &Step<'_, T>, out: &mut Deriva
     if out.rank == 0 {
         return;
     }
-    weigh_rows(dt_s, work, out);
     if out.symmetric {
-        return write_symmetric_sides(work, out);
+        write_left(dt_s, work, out);
+        return write_right(dt_s, work, out);
     }
+    weigh_rows(dt_s, work, out);
     write_general_sides(work, out);
     let (nv, rank, stride, factor) = (out.nv(), out.rank, out.stride(), system::factor(work, out));
     solve_unit_lower(factor, MatMut::with_stride(out.left, rank, nv, padded(nv)));
@@ -80,24 +87,40 @@ fn weigh_rows<T: Real>(dt_s: T, work: &Step<'_, T>, out: &mut Derivatives<'_, T>
     }
 }
 
-/// At the rows that are independent: B and C are parts of the identity. O(nv · rank).
-fn write_symmetric_sides<T: Real>(work: &Step<'_, T>, out: &mut Derivatives<'_, T>) {
+/// E at the rows that are independent, where B and C are parts of the identity, and J added to the columns of v of R.
+/// O(nv · rank).
+pub(super) fn write_left<T: Real>(dt_s: T, work: &Step<'_, T>, out: &mut Derivatives<'_, T>) {
     let (nv, stride, wide) = (out.nv(), out.stride(), padded(out.nv()).max(1));
     let (half, jacobian) = (work.assembly.half_solved(), work.assembly.jacobian_transposed());
-    let sides = out.left.chunks_exact_mut(wide).zip(out.right.chunks_exact_mut(wide));
-    let rows = out.rows.chunks_exact_mut(stride).zip(sides).zip(run(out.order, 0, out.rank));
-    for ((row, (left, right)), column) in rows {
+    for (weight, root) in out.along.iter_mut().zip(work.assembly.root_pivots()) {
+        *weight = -(dt_s * *root);
+    }
+    let rows = out.rows.chunks_exact_mut(stride).zip(out.left.chunks_exact_mut(wide));
+    for ((row, left), column) in rows.zip(run(out.order, 0, out.rank)) {
         let at = usize::from(*column);
         let lines = half.data().chunks_exact(half.stride().max(1));
-        let weights = out.along.iter().zip(&*out.half_along);
-        for (((left, right), (by_left, by_right)), line) in left.iter_mut().zip(right).zip(weights).zip(lines) {
+        for ((left, weight), line) in left.iter_mut().zip(&*out.along).zip(lines) {
             let Some(w) = line.get(at) else { return };
-            (*left, *right) = (*w * *by_left, *w * *by_right);
+            *left = *w * *weight;
         }
         let lines = jacobian.data().chunks_exact(jacobian.stride().max(1));
         for (x, line) in run_mut(row, nv, nv).iter_mut().zip(lines) {
             let Some(j) = line.get(at) else { return };
             *x += *j;
+        }
+    }
+}
+
+/// F = E D / Δt², where A is symmetric. O(nv · rank).
+fn write_right<T: Real>(dt_s: T, work: &Step<'_, T>, out: &mut Derivatives<'_, T>) {
+    let (rate, wide) = (T::ONE / dt_s, padded(out.nv()).max(1));
+    for (weight, root) in out.half_along.iter_mut().zip(work.assembly.root_pivots()) {
+        *weight = (rate / *root) * (rate / *root);
+    }
+    let rows = out.left.chunks_exact(wide).zip(out.right.chunks_exact_mut(wide));
+    for (left, right) in rows.take(out.rank) {
+        for ((right, left), weight) in right.iter_mut().zip(left).zip(&*out.half_along) {
+            *right = *left * *weight;
         }
     }
 }

@@ -3,7 +3,10 @@
 //! Where nothing slides, A is a part of G and symmetric: then rows that only repeat others, as of four points under a foot,
 //! fall away. [`response`](super::response) says what becomes of it.
 
+use core::ops::Range;
+
 use super::jacobian::Part;
+use super::patch_rows::{independent_rows, patch_length};
 use super::{Derivatives, Quality, kinds, yielding};
 use crate::contact::reduced::{self, number_unknowns};
 use crate::contact::{Law, Mode, is_double};
@@ -49,38 +52,74 @@ pub(super) fn factorize<T: Real<Plain = T>, S>(
         out.held = false;
         return quality;
     }
+    let rigid = settings.stabilization.compliance_m_n <= T::ZERO;
     if !out.symmetric {
         factorize_general(work, out, &mut quality);
     } else {
-        factorize_symmetric(work, out, &mut quality);
+        factorize_symmetric(model, rigid, work, out, &mut quality);
     }
-    let rigid = settings.stabilization.compliance_m_n <= T::ZERO;
     out.held = out.symmetric && rigid && out.rank == out.nv() && !out.impulses_wanted;
     quality
 }
 
 /// A is G at the rows that hold.
-fn factorize_symmetric<T: Real>(work: &mut Step<'_, T>, out: &mut Derivatives<'_, T>, quality: &mut Quality<T>) {
+fn factorize_symmetric<T: Real>(
+    model: Model<'_, T>,
+    rigid: bool,
+    work: &mut Step<'_, T>,
+    out: &mut Derivatives<'_, T>,
+    quality: &mut Quality<T>,
+) {
     let problem = work.assembly.problem();
-    let mut count = 0;
     for (linear, constraint) in out.linear.iter_mut().zip(problem.constraints) {
         (linear.first, linear.stiffness) = (constraint.first_row, T::ONE);
-        if linear.unknowns(&constraint.law) > 0 {
-            for row in constraint.rows() {
-                out.order.set(count, row as u16);
-                count += 1;
-            }
-        }
     }
-    out.unknowns = count;
-    let matrix = reduced::system(work.scratch.matrix, count);
-    let order = run_mut(out.order, 0, count);
+    out.unknowns = collect_rows(model, rigid, work, out);
+    let matrix = reduced::system(work.scratch.matrix, out.unknowns);
+    let order = run_mut(out.order, 0, out.unknowns);
     let (rank, pivot) = pivoted_cholesky(problem.delassus, order, matrix, independence(), out.pivots);
     (out.rank, quality.pivot_ratio) = (rank, pivot);
     run_mut(out.place, 0, problem.rows()).fill(REDUNDANT);
     for (k, row) in run(out.order, 0, rank).iter().enumerate() {
         out.place.set(usize::from(*row), k as u16);
     }
+}
+
+/// The rows that hold, into `out.order`; of patches that give no way, six each. Returns their number.
+fn collect_rows<T: Real>(model: Model<'_, T>, rigid: bool, work: &Step<'_, T>, out: &mut Derivatives<'_, T>) -> usize {
+    let (constraints, contacts) = (work.assembly.problem().constraints, work.collision.contacts());
+    let first_contact = work.assembly.first_contact();
+    let (flatness, rigid) = (independence::<T>().sqrt(), rigid && contacts.len() > 2);
+    let (mut count, mut at) = (0, 0);
+    let mut push = |rows: Range<usize>| {
+        for row in rows {
+            out.order.set(count, row as u16);
+            count += 1;
+        }
+    };
+    while at < constraints.len() {
+        let sticking = || {
+            let contacts = contacts.get(at.checked_sub(first_contact)?..).filter(|_| rigid)?;
+            let length = patch_length(model, contacts);
+            let holds = |k: usize| out.linear.at(at + k).mode == Mode::Stick;
+            if !(0..length).all(holds) {
+                return None;
+            }
+            let rows = independent_rows(constraints.get(at..at + length)?, run(contacts, 0, length), flatness)?;
+            Some((length, rows))
+        };
+        if let Some((length, rows)) = sticking() {
+            rows.into_iter().for_each(|row| push(usize::from(row)..usize::from(row) + 1));
+            at += length;
+        } else {
+            let constraint = constraints.at(at);
+            if out.linear.at(at).unknowns(&constraint.law) > 0 {
+                push(constraint.rows());
+            }
+            at += 1;
+        }
+    }
+    count
 }
 
 /// A with what slides or gives way, by LU.

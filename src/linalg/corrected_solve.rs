@@ -3,7 +3,7 @@
 //! All passes over a band of columns keep the row that they work on in registers: what is below it, the rows of the
 //! correction, and what is above it are added up on the way, and it is read and written once.
 
-use super::rows::{Column, chunk, chunk_mut};
+use super::rows::{Column, chunk, chunk_mut, scale};
 use super::tree::Tree;
 use super::whole_rows::{WIDEST, add_scaled, with_width};
 use super::{MatMut, MatRef};
@@ -15,12 +15,19 @@ use crate::scalar::Real;
 pub(crate) struct Correction<'a, T> {
     /// E, a row for each row of S.
     pub left: MatRef<'a, T>,
-    /// F, likewise.
-    pub right: MatRef<'a, T>,
-    /// A = Uᵀ U; none where A is the identity.
-    pub upper: Option<MatRef<'a, T>>,
-    /// S, with rows as wide as those of X, padding included. A⁻¹ (S + E L⁻ᵀ X) afterwards.
+    /// A and F.
+    pub system: System<'a, T>,
+    /// S, with rows as wide as those of X, padding included. A⁻¹ (S + E L⁻ᵀ X) afterwards, times the rate if there is one.
     pub rows: MatMut<'a, T>,
+}
+
+/// A and F of a [`Correction`].
+#[derive(Clone, Copy)]
+pub(crate) enum System<'a, T> {
+    /// A = Uᵀ U and diag(middle) Fᵀ = −rate · Eᵀ.
+    Symmetric { upper: MatRef<'a, T>, rate: T },
+    /// A is the identity, and F has rows of its own.
+    Divided { right: MatRef<'a, T> },
 }
 
 /// X ← L⁻¹ diag(middle) (L⁻ᵀ X − Fᵀ A⁻¹ (S + E L⁻ᵀ X)), with `l` from [`factorize`](super::tree::factorize). The rows of X are
@@ -59,12 +66,22 @@ fn solve_band<T: Real, const W: usize>(
     gather_from_leaves::<T, W>(tree, l, (x.data_mut(), stride), first);
     let step = correction.rows.stride().max(1);
     add_rows::<T, W>(correction.left, (x.as_ref().data(), stride), (correction.rows.data_mut(), step), first);
-    if let Some(upper) = correction.upper {
+    if let System::Symmetric { upper, rate } = correction.system {
         solve_forwards::<T, W>(upper, (correction.rows.data_mut(), step), first);
-        solve_backwards::<T, W>(upper, (correction.rows.data_mut(), step), first);
+        solve_backwards::<T, W>(upper, rate, (correction.rows.data_mut(), step), first);
     }
-    let rows = (correction.right, correction.rows.as_ref().data(), step);
-    spread_from_root::<T, W>(tree, (l, middle), rows, (x.data_mut(), stride), first);
+    let rows = (correction.rows.as_ref().data(), step);
+    let x = (x.data_mut(), stride);
+    match correction.system {
+        System::Symmetric { .. } => spread_from_root(tree, l, x, first, |i, sum: &mut [T; W]| {
+            scale(sum, middle.at(i));
+            add_column(correction.left, i, rows, first, |factor, line| add_scaled(factor, line, sum));
+        }),
+        System::Divided { right } => spread_from_root(tree, l, x, first, |i, sum: &mut [T; W]| {
+            add_column(right, i, rows, first, |factor, line| add_scaled(-factor, line, sum));
+            scale(sum, middle.at(i));
+        }),
+    }
 }
 
 /// S ← U⁻ᵀ S.
@@ -76,22 +93,23 @@ fn solve_forwards<T: Real, const W: usize>(u: MatRef<'_, T>, (rows, step): (&mut
         let mut sum = *row;
         subtract_lines((above, step), first, Column::new(u.data(), k, u.stride()), &mut sum);
         let inverse = T::ONE / u[(k, k)];
-        sum.iter_mut().for_each(|x| *x *= inverse);
+        scale(&mut sum, inverse);
         *row = sum;
     }
 }
 
-/// S ← U⁻¹ S.
+/// S ← rate · U⁻¹ S.
 #[inline(always)]
-fn solve_backwards<T: Real, const W: usize>(u: MatRef<'_, T>, (rows, step): (&mut [T], usize), first: usize) {
+fn solve_backwards<T: Real, const W: usize>(u: MatRef<'_, T>, rate: T, (rows, step): (&mut [T], usize), first: usize) {
     for k in (0..u.rows()).rev() {
         let Some((row, below)) = rows.split_at_mut_checked((k + 1) * step) else { return };
         let Some(row) = chunk_mut::<T, W>(row, k * step + first) else { return };
         let mut sum = *row;
+        scale(&mut sum, rate);
         let factors = u.row(k).get(k + 1..).unwrap_or_default();
         subtract_lines((below, step), first, factors.iter().copied(), &mut sum);
         let inverse = T::ONE / u[(k, k)];
-        sum.iter_mut().for_each(|x| *x *= inverse);
+        scale(&mut sum, inverse);
         *row = sum;
     }
 }
@@ -154,29 +172,20 @@ fn add_rows<T: Real, const W: usize>(
     }
 }
 
-/// X ← L⁻¹ diag(middle) (X − Fᵀ S).
+/// X ← L⁻¹ X, with each row corrected first.
 #[inline(always)]
 fn spread_from_root<T: Real, const W: usize>(
     tree: Tree<'_>,
-    (l, middle): (MatRef<'_, T>, &[T]),
-    (right, rows, step): (MatRef<'_, T>, &[T], usize),
+    l: MatRef<'_, T>,
     (x, stride): (&mut [T], usize),
     first: usize,
+    correct: impl Fn(usize, &mut [T; W]),
 ) {
     for i in 0..tree.len() {
         let Some((above, row)) = x.split_at_mut_checked(i * stride) else { return };
         let Some(row) = chunk_mut::<T, W>(row, first) else { return };
         let mut sum = *row;
-        let factors = Column::new(right.data(), i, right.stride()).take(right.rows());
-        for (source, factor) in rows.chunks_exact(step).zip(factors) {
-            if factor == T::ZERO {
-                continue;
-            }
-            let Some(source) = chunk::<T, W>(source, first) else { return };
-            add_scaled(-factor, source, &mut sum);
-        }
-        let scale = middle.at(i);
-        sum.iter_mut().for_each(|x| *x *= scale);
+        correct(i, &mut sum);
         let factors = l.row(i);
         for run in tree.ancestor_runs(i) {
             let mut at = run.start * stride + first;
@@ -187,6 +196,25 @@ fn spread_from_root<T: Real, const W: usize>(
             }
         }
         *row = sum;
+    }
+}
+
+/// Calls `add` with each number of column `i` of `factors` that is not zero, and the line that it is for.
+#[inline(always)]
+fn add_column<T: Real, const W: usize>(
+    factors: MatRef<'_, T>,
+    i: usize,
+    (lines, step): (&[T], usize),
+    first: usize,
+    mut add: impl FnMut(T, &[T; W]),
+) {
+    let column = Column::new(factors.data(), i, factors.stride()).take(factors.rows());
+    for (line, factor) in lines.chunks_exact(step).zip(column) {
+        if factor == T::ZERO {
+            continue;
+        }
+        let Some(line) = chunk::<T, W>(line, first) else { return };
+        add(factor, line);
     }
 }
 
@@ -217,6 +245,7 @@ mod tests {
     ];
     const NV: usize = LINKS.len();
     const ROWS: usize = 3;
+    const RATE: f64 = 1.5;
 
     /// Numbers that differ; rows whole.
     fn numbers(rows: usize, cols: usize, seed: usize) -> Vec<f64> {
@@ -274,22 +303,27 @@ mod tests {
             for (rows, solved) in [(0, false), (ROWS, false), (ROWS, true)] {
                 let (mut x, mut s) = (numbers(NV, cols, 4), numbers(rows, cols, 5));
                 let (before, given) = (dense(&x, NV, cols), dense(&s, rows, cols));
+                let symmetric = System::Symmetric { upper: view(&upper, ROWS, ROWS), rate: RATE };
+                let divided = System::Divided { right: view(&right, rows, NV) };
                 let correction = Correction {
                     left: view(&left, rows, NV),
-                    right: view(&right, rows, NV),
-                    upper: solved.then(|| view(&upper, ROWS, ROWS)),
+                    system: if solved { symmetric } else { divided },
                     rows: MatMut::with_stride(&mut s, rows, cols, padded(cols)),
                 };
                 let l = view(&l, NV, NV);
                 solve_corrected(tree, l, &middle, correction, MatMut::with_stride(&mut x, NV, cols, padded(cols)));
                 let half = unit_lower.transpose().try_inverse().unwrap() * before;
-                let mut multiplier = given + dense(&left, rows, NV) * &half;
+                let left = dense(&left, rows, NV);
+                let mut multiplier = given + &left * &half;
+                let mut scaled = DMatrix::from_fn(NV, cols, |i, j| middle[i] * half[(i, j)]);
                 if solved {
-                    multiplier = system.clone().try_inverse().unwrap() * multiplier;
+                    multiplier = system.clone().try_inverse().unwrap() * multiplier * RATE;
+                    scaled += left.transpose() * &multiplier;
+                } else {
+                    let taken = dense(&right, rows, NV).transpose() * &multiplier;
+                    scaled -= DMatrix::from_fn(NV, cols, |i, j| middle[i] * taken[(i, j)]);
                 }
-                let left_over = half - dense(&right, rows, NV).transpose() * &multiplier;
-                let expected = unit_lower.clone().try_inverse().unwrap()
-                    * DMatrix::from_fn(NV, cols, |i, j| middle[i] * left_over[(i, j)]);
+                let expected = unit_lower.clone().try_inverse().unwrap() * scaled;
                 assert!((dense(&x, NV, cols) - expected).amax() < TOLERANCE, "{cols} columns, {rows} rows, {solved}");
                 assert!((dense(&s, rows, cols) - multiplier).amax() < TOLERANCE || rows == 0, "{cols} columns: S");
             }

@@ -25,7 +25,7 @@ pub use cholesky::{NotPositiveDefinite, cholesky, cholesky_solve, cholesky_solve
 pub(crate) use cholesky_blocks::{
     cholesky_in_blocks, cholesky_solve_in_blocks, eliminate_in_blocks, solve_lower_in_blocks, solve_upper_in_blocks,
 };
-pub(crate) use corrected_solve::{Correction, solve_corrected};
+pub(crate) use corrected_solve::{Correction, System, solve_corrected};
 pub(crate) use few_rows::{exchange_rows, mix_three_rows, three_rows};
 pub use ldlt::{SmallPivot, ldlt, ldlt_solve};
 pub(crate) use lu::partial_dot;

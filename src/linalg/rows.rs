@@ -78,6 +78,7 @@ pub(crate) fn chunk_mut<T, const W: usize>(m: &mut [T], at: usize) -> Option<&mu
 #[derive(Clone)]
 pub(super) struct Column<'a, T> {
     data: &'a [T],
+    at: usize,
     stride: usize,
 }
 
@@ -85,7 +86,7 @@ impl<'a, T: Real> Column<'a, T> {
     /// The numbers at `first`, `first + stride`, … .
     #[inline(always)]
     pub(super) fn new(m: &'a [T], first: usize, stride: usize) -> Self {
-        Self { data: m.get(first..).unwrap_or(&[]), stride }
+        Self { data: m, at: first, stride }
     }
 }
 
@@ -94,9 +95,9 @@ impl<T: Real> Iterator for Column<'_, T> {
 
     #[inline(always)]
     fn next(&mut self) -> Option<T> {
-        let first = *self.data.first()?;
-        self.data = self.data.get(self.stride..).unwrap_or(&[]);
-        Some(first)
+        let number = *self.data.get(self.at)?;
+        self.at += self.stride;
+        Some(number)
     }
 }
 
