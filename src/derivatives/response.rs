@@ -18,7 +18,7 @@ use crate::scalar::Real;
 use crate::step::Step;
 
 /// ∂v⁺/∂(q, v, u) from Z and R, in the place of Z; the change of the impulses, but for its sign, in that of R where it is
-/// wanted. Where A is symmetric, E and F have been written before Z. O((nv · depth + rank · nv + rank²) · columns).
+/// wanted. Where A is symmetric, E has been written before Z. O((nv · depth + rank · nv + rank²) · columns).
 pub(super) fn write<T: Real>(model: Model<'_, T>, dt_s: T, work: &Step<'_, T>, out: &mut Derivatives<'_, T>) {
     if !out.symmetric {
         write_sides(dt_s, work, out);
@@ -90,6 +90,9 @@ fn weigh_rows<T: Real>(dt_s: T, work: &Step<'_, T>, out: &mut Derivatives<'_, T>
 /// E at the rows that are independent, where B and C are parts of the identity, and J added to the columns of v of R.
 /// O(nv · rank).
 pub(super) fn write_left<T: Real>(dt_s: T, work: &Step<'_, T>, out: &mut Derivatives<'_, T>) {
+    if out.rank == 0 {
+        return;
+    }
     let (nv, stride, wide) = (out.nv(), out.stride(), padded(out.nv()).max(1));
     let (half, jacobian) = (work.assembly.half_solved(), work.assembly.jacobian_transposed());
     for (weight, root) in out.along.iter_mut().zip(work.assembly.root_pivots()) {

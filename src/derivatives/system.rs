@@ -32,7 +32,7 @@ pub(super) fn proximal<T: Real>() -> T {
     T::EPSILON * T::from_f64(1e4)
 }
 
-/// Numbers the unknowns, factors A into the solver's scratch memory, and writes E and F. O(unknowns³ + unknowns² · nv).
+/// Numbers the unknowns, and factors A into the solver's scratch memory. O(unknowns³).
 pub(super) fn factorize<T: Real<Plain = T>, S>(
     model: Model<'_, T>,
     (settings, part): (&StepSettings<T, S>, Part),
