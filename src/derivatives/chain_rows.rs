@@ -8,6 +8,9 @@ use crate::memory::{within, within_mut};
 use crate::scalar::Real;
 use crate::spatial::Motion;
 
+/// Degrees of freedom side by side in [`Chain::for_each_vector`].
+pub(super) const LANES: usize = if cfg!(target_arch = "arm") { 1 } else { 4 };
+
 /// Four degrees of freedom: a line for each of the six numbers of an axis, and of its drift.
 type Block<T> = [[T; 4]; 12];
 
@@ -128,6 +131,22 @@ impl Chain<'_> {
             let (Some(fours), Some(blocks)) = (fours.get_mut(range.clone()), blocks.get(range)) else { return };
             for (four, block) in fours.iter_mut().zip(blocks) {
                 *four = combination(four, factors, block);
+            }
+        }
+    }
+
+    /// Calls `visit` with the first column of each vector that covers the chain.
+    #[inline(always)]
+    pub fn for_each_vector(self, mut visit: impl FnMut(usize)) {
+        if cfg!(target_arch = "arm") {
+            for run in self.tree.runs(self.last) {
+                run.for_each(&mut visit);
+            }
+            return;
+        }
+        for blocks in self.blocks() {
+            for block in blocks {
+                visit(LANES * block);
             }
         }
     }

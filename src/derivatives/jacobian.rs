@@ -1,10 +1,12 @@
 //! The memory and the result of a differentiation.
 
+use super::limbs::{self, Limb};
 use super::system::REDUNDANT;
 use crate::contact::reduced::Linear;
 use crate::input::{InputError, check_length};
+use crate::linalg::tree::Link;
 use crate::linalg::{MatMut, MatRef, padded};
-use crate::memory::{Values, carved, clear, run_mut};
+use crate::memory::{Values, carved, clear, run_mut, split_mut};
 use crate::model::Model;
 use crate::scalar::Real;
 use crate::spatial::{Force, Motion};
@@ -33,9 +35,9 @@ carved! {
         pub(super) softness: [Softness<T>; d.problem().constraints],
         /// Where all constraints give way: E⁻¹.
         pub(super) springs: [Softness<T>; d.problem().constraints],
-        /// 1/D of the mass matrix with springs.
+        /// 1/D of the mass matrix with springs or with joints that follow.
         pub(super) inverse_pivots: [T; d.robot.nv],
-        /// nv × nv: ∂(q ⊕ Δt v⁺) of products, or the factor of the mass matrix with springs.
+        /// nv × nv: ∂(q ⊕ Δt v⁺) of products, or the factor of the mass matrix with springs or with joints that follow.
         pub(super) integration: [T; d.robot.square()],
         /// Vectors of the products, one per degree of freedom and one per row. The Jacobian weighs the sides by the first, and
         /// keeps −Δt/D in it.
@@ -57,11 +59,25 @@ carved! {
         pub(super) drift_after: [Motion<T>; d.robot.nv],
         /// The degrees of freedom that move the two sides of a constraint against each other.
         pub(super) entries: [Entry<T>; d.robot.nv],
+        /// Bodies that stick to what stands still, and the joints that follow from that. Written by [`limbs`](super::limbs).
+        pub(super) limbs: [Limb<T>; d.contacts],
+        /// How many constraints hang on each degree of freedom; then whether it carries joints that follow.
+        pub(super) touched: [u16; d.robot.nv],
+        /// The tree with joints that follow as leaves.
+        pub(super) links: [Link; d.robot.nv],
+        /// The row of a joint that follows, among those of limbs, or [`REDUNDANT`].
+        pub(super) follows: [u16; d.robot.nv],
+        /// What carries the joints that follow, limb by limb, and a column of H / Δt for each.
+        pub(super) carriers: [u16; 2 * d.robot.nv],
+        pub(super) lags: [limbs::Column<T>; 2 * d.robot.nv],
         /// Whether the change of the impulses is asked for as well.
         pub(crate) impulses_wanted: (bool),
         pub(super) unknowns: (usize),
         /// Pivots of the reduced system.
         pub(super) rank: (usize),
+        /// How many limbs there are, and the rows of those with joints that follow: they come after the others in R.
+        pub(super) standing: (usize),
+        pub(super) limb_rows: (usize),
         pub(super) symmetric: (bool),
         /// Whether the constraints alone determine v⁺: Z is zero then.
         pub(super) held: (bool),
@@ -159,14 +175,21 @@ impl<T: Real> Derivatives<'_, T> {
         self.bounces = work.assembly.offset_slopes()[1].iter().any(|slope| *slope != T::ZERO);
         let stride = self.stride();
         let written = match part {
-            // Where constraints are springs, J stands in the columns of v already.
-            _ if self.yields => model.nv(),
+            // There J stands in the columns of v already.
+            _ if self.yields || self.limb_rows > 0 => model.nv(),
             Part::State if self.held && self.bounces => padded(2 * model.nv()),
             Part::State if self.held => padded(model.nv()),
             _ => stride,
         };
         for row in self.rows.chunks_exact_mut(stride).take(self.rank) {
             clear(run_mut(row, 0, written));
+        }
+        if self.limb_rows > 0 {
+            let (rows, limb_rows) = split_mut(self.rows, self.rank * stride);
+            for row in rows.chunks_exact_mut(stride) {
+                clear(run_mut(row, 2 * model.nv(), stride - 2 * model.nv()));
+            }
+            clear(run_mut(limb_rows, 0, self.limb_rows * stride));
         }
         // The derivatives of the dynamics clear the columns of q and v.
         let first = if self.held { 0 } else { 2 * model.nv() };

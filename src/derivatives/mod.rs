@@ -8,12 +8,15 @@
 mod chain_rows;
 mod constraint_terms;
 mod flight_terms;
+mod following;
 mod frame_motion;
 mod ground_points;
 mod ground_terms;
 mod impulses;
 mod jacobian;
 mod kinds;
+mod limb_factor;
+mod limbs;
 mod motor_terms;
 mod parameter_terms;
 mod parameters;
@@ -91,6 +94,8 @@ pub fn differentiate<T: Real<Plain = T>, S>(
         finish(model, work, out);
     } else if out.yields {
         yielding::write(model, dt_s, work, out);
+    } else if out.limb_rows > 0 {
+        following::write(model, dt_s, work, out);
     } else {
         response::write(model, dt_s, work, out);
     }
@@ -110,7 +115,7 @@ fn write_terms<T: Real<Plain = T>, S>(
     let quality = system::factorize(model, (settings, part), work, out);
     out.start(model, work, part);
     // Before Z, so that it is still in the cache when it is solved for.
-    if part == Part::State && out.symmetric && !(out.held || out.yields) {
+    if part == Part::State && out.symmetric && !(out.held || out.yields || out.limb_rows > 0) {
         response::write_left(settings.dt_s, work, out);
     }
     if !out.held {
@@ -118,6 +123,9 @@ fn write_terms<T: Real<Plain = T>, S>(
         motor_terms::subtract_controls(model, work, out);
     }
     constraint_terms::write(model, settings, work, out);
+    if out.limb_rows > 0 {
+        following::write_terms(model, out);
+    }
     Ok(quality)
 }
 

@@ -14,7 +14,8 @@ pub struct Quality<T> {
     /// Constraints at the bound of their friction.
     pub sliding: usize,
     /// Smallest pivot over the largest of the system of the active modes; one when there is none. Redundant contacts
-    /// make it small without harm.
+    /// make it small without harm. Where the joints of a leg follow its foot, the square of what is least left of a joint's
+    /// column when those below follow already.
     pub pivot_ratio: T,
     /// Distance of the nearest constraint to another mode, over the largest impulse; infinite without constraints. Near
     /// zero the derivative is that of one side.

@@ -10,9 +10,9 @@
 use super::{Derivatives, system};
 use crate::linalg::tree::Tree;
 use crate::linalg::{
-    Correction, MatMut, MatRef, System, padded, solve_corrected, solve_lower, solve_unit_lower, solve_upper,
+    Correction, Given, MatMut, MatRef, System, padded, solve_corrected, solve_lower, solve_unit_lower, solve_upper,
 };
-use crate::memory::{Values, run, run_mut, within};
+use crate::memory::{Values, run, run_mut, split_mut, within};
 use crate::model::Model;
 use crate::scalar::Real;
 use crate::step::Step;
@@ -40,7 +40,8 @@ pub(super) fn write<T: Real>(model: Model<'_, T>, dt_s: T, work: &Step<'_, T>, o
 }
 
 /// ∂v⁺ from Z and so many rows that correct it, with the factor of the mass matrix, and −Δt/D in `out.along`. F is that of
-/// `out` unless a symmetric system is given.
+/// `out` unless a symmetric system is given. Rows of R after those are what [`following`](super::following) has for the joints
+/// that follow.
 pub(super) fn solve<T: Real>(
     tree: Tree<'_>,
     factor: MatRef<'_, T>,
@@ -49,10 +50,12 @@ pub(super) fn solve<T: Real>(
 ) {
     let (nv, stride, columns) = (out.nv(), out.stride(), out.columns());
     let side = |x| MatRef::with_stride(x, rows, nv, padded(nv));
+    let (correcting, given) = split_mut(out.rows, rows * stride);
     let correction = Correction {
         left: side(&*out.left),
         system: symmetric.unwrap_or(System::Divided { right: side(&*out.right) }),
-        rows: MatMut::with_stride(out.rows, rows, columns, stride),
+        rows: MatMut::with_stride(correcting, rows, columns, stride),
+        given: Given { of: if out.limb_rows > 0 { out.follows } else { &[] }, rows: given },
     };
     solve_corrected(tree, factor, out.along, correction, MatMut::with_stride(out.velocity, nv, columns, stride));
     out.add_velocity();

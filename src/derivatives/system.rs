@@ -7,7 +7,7 @@ use core::ops::Range;
 
 use super::jacobian::Part;
 use super::patch_rows::{independent_rows, patch_length};
-use super::{Derivatives, Quality, kinds, yielding};
+use super::{Derivatives, Quality, following, kinds, yielding};
 use crate::contact::reduced::{self, number_unknowns};
 use crate::contact::{Law, Mode, is_double};
 use crate::linalg::{
@@ -23,7 +23,7 @@ use crate::step::{Gradient, Step, StepSettings};
 pub(super) const REDUNDANT: u16 = u16::MAX;
 
 /// What a row must keep of its diagonal entry to count as independent: above what rounding leaves of a repeated one.
-fn independence<T: Real>() -> T {
+pub(super) fn independence<T: Real>() -> T {
     T::from_f64(if is_double::<T>() { 1e-11 } else { 1e-4 })
 }
 
@@ -47,6 +47,7 @@ pub(super) fn factorize<T: Real<Plain = T>, S>(
     };
     let relaxed = matches!(settings.gradient, Gradient::Relaxed { .. });
     out.symmetric = !(relaxed || out.linear.iter().zip(constraints).any(slides));
+    out.limb_rows = 0;
     out.yields = relaxed && part == Part::State && yielding::factorize(model, settings, work, out, &mut quality);
     if out.yields {
         out.held = false;
@@ -56,25 +57,30 @@ pub(super) fn factorize<T: Real<Plain = T>, S>(
     if !out.symmetric {
         factorize_general(work, out, &mut quality);
     } else {
-        factorize_symmetric(model, rigid, work, out, &mut quality);
+        number_rows(model, rigid, work, out);
+        let free = part == Part::State && rigid && !out.impulses_wanted && out.unknowns < model.nv();
+        let worthwhile = free && out.unknowns * out.columns() >= 2 * following::WORTHWHILE;
+        if worthwhile && following::factorize(model, settings.dt_s, work, out, &mut quality) {
+            out.held = false;
+            return quality;
+        }
+        factorize_symmetric(work, out, &mut quality);
     }
     out.held = out.symmetric && rigid && out.rank == out.nv() && !out.impulses_wanted;
     quality
 }
 
-/// A is G at the rows that hold.
-fn factorize_symmetric<T: Real>(
-    model: Model<'_, T>,
-    rigid: bool,
-    work: &mut Step<'_, T>,
-    out: &mut Derivatives<'_, T>,
-    quality: &mut Quality<T>,
-) {
-    let problem = work.assembly.problem();
-    for (linear, constraint) in out.linear.iter_mut().zip(problem.constraints) {
+/// Names the rows that hold, each for itself.
+fn number_rows<T: Real>(model: Model<'_, T>, rigid: bool, work: &Step<'_, T>, out: &mut Derivatives<'_, T>) {
+    for (linear, constraint) in out.linear.iter_mut().zip(work.assembly.problem().constraints) {
         (linear.first, linear.stiffness) = (constraint.first_row, T::ONE);
     }
     out.unknowns = collect_rows(model, rigid, work, out);
+}
+
+/// A is G at the rows that hold.
+fn factorize_symmetric<T: Real>(work: &mut Step<'_, T>, out: &mut Derivatives<'_, T>, quality: &mut Quality<T>) {
+    let problem = work.assembly.problem();
     let matrix = reduced::system(work.scratch.matrix, out.unknowns);
     let order = run_mut(out.order, 0, out.unknowns);
     let (rank, pivot) = pivoted_cholesky(problem.delassus, order, matrix, independence(), out.pivots);

@@ -19,7 +19,21 @@ pub(crate) struct Correction<'a, T> {
     pub system: System<'a, T>,
     /// S, with rows as wide as those of X, padding included. A⁻¹ (S + E L⁻ᵀ X) afterwards, times the rate if there is one.
     pub rows: MatMut<'a, T>,
+    /// Rows of diag(middle) (…) that are known; only where A is symmetric.
+    pub given: Given<'a, T>,
 }
+
+/// Rows that stand in the place of others.
+#[derive(Clone, Copy)]
+pub(crate) struct Given<'a, T> {
+    /// For each row which one of `rows` that is; [`NOT_GIVEN`], or nothing at all, where it is not given.
+    pub of: &'a [u16],
+    /// As wide as those of X.
+    pub rows: &'a [T],
+}
+
+/// A row that is not [`Given`].
+pub(crate) const NOT_GIVEN: u16 = u16::MAX;
 
 /// A and F of a [`Correction`].
 #[derive(Clone, Copy)]
@@ -71,9 +85,16 @@ fn solve_band<T: Real, const W: usize>(
         solve_backwards::<T, W>(upper, rate, (correction.rows.data_mut(), step), first);
     }
     let rows = (correction.rows.as_ref().data(), step);
+    let given = correction.given;
     let x = (x.data_mut(), stride);
     match correction.system {
         System::Symmetric { .. } => spread_from_root(tree, l, x, first, |i, sum: &mut [T; W]| {
+            if let Some(k) = given.of.get(i).filter(|k| **k != NOT_GIVEN) {
+                if let Some(line) = chunk::<T, W>(given.rows, usize::from(*k) * stride + first) {
+                    *sum = *line;
+                }
+                return;
+            }
             scale(sum, middle.at(i));
             add_column(correction.left, i, rows, first, |factor, line| add_scaled(factor, line, sum));
         }),
@@ -300,15 +321,18 @@ mod tests {
         (0..ROWS).for_each(|i| (i..ROWS).for_each(|j| upper[i * padded(ROWS) + j] = system[(i, j)]));
         cholesky(MatMut::with_stride(&mut upper, ROWS, ROWS, padded(ROWS))).unwrap();
         for cols in [1, 3, 4, 13, 56, 57, 130] {
-            for (rows, solved) in [(0, false), (ROWS, false), (ROWS, true)] {
+            for (rows, solved, known) in [(0, false, 0), (ROWS, false, 0), (ROWS, true, 0), (ROWS, true, 2)] {
                 let (mut x, mut s) = (numbers(NV, cols, 4), numbers(rows, cols, 5));
                 let (before, given) = (dense(&x, NV, cols), dense(&s, rows, cols));
+                // The first limb's last row and the second limb's are known.
+                let (lines, of) = (numbers(2, cols, 6), [NOT_GIVEN, NOT_GIVEN, NOT_GIVEN, 1, NOT_GIVEN, 0]);
                 let symmetric = System::Symmetric { upper: view(&upper, ROWS, ROWS), rate: RATE };
                 let divided = System::Divided { right: view(&right, rows, NV) };
                 let correction = Correction {
                     left: view(&left, rows, NV),
                     system: if solved { symmetric } else { divided },
                     rows: MatMut::with_stride(&mut s, rows, cols, padded(cols)),
+                    given: Given { of: if known > 0 { &of } else { &[] }, rows: &lines },
                 };
                 let l = view(&l, NV, NV);
                 solve_corrected(tree, l, &middle, correction, MatMut::with_stride(&mut x, NV, cols, padded(cols)));
@@ -323,8 +347,14 @@ mod tests {
                     let taken = dense(&right, rows, NV).transpose() * &multiplier;
                     scaled -= DMatrix::from_fn(NV, cols, |i, j| middle[i] * taken[(i, j)]);
                 }
+                for (row, k) in of.iter().enumerate().filter(|(_, k)| known > 0 && **k != NOT_GIVEN) {
+                    scaled.set_row(row, &dense(&lines, 2, cols).row(usize::from(*k)));
+                }
                 let expected = unit_lower.clone().try_inverse().unwrap() * scaled;
-                assert!((dense(&x, NV, cols) - expected).amax() < TOLERANCE, "{cols} columns, {rows} rows, {solved}");
+                assert!(
+                    (dense(&x, NV, cols) - expected).amax() < TOLERANCE,
+                    "{cols} columns, {rows} rows, {solved}, {known}"
+                );
                 assert!((dense(&s, rows, cols) - multiplier).amax() < TOLERANCE || rows == 0, "{cols} columns: S");
             }
         }

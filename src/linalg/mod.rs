@@ -25,7 +25,7 @@ pub use cholesky::{NotPositiveDefinite, cholesky, cholesky_solve, cholesky_solve
 pub(crate) use cholesky_blocks::{
     cholesky_in_blocks, cholesky_solve_in_blocks, eliminate_in_blocks, solve_lower_in_blocks, solve_upper_in_blocks,
 };
-pub(crate) use corrected_solve::{Correction, System, solve_corrected};
+pub(crate) use corrected_solve::{Correction, Given, NOT_GIVEN, System, solve_corrected};
 pub(crate) use few_rows::{exchange_rows, mix_three_rows, three_rows};
 pub use ldlt::{SmallPivot, ldlt, ldlt_solve};
 pub(crate) use lu::partial_dot;
@@ -36,6 +36,6 @@ pub use pivoted_cholesky::pivoted_cholesky;
 pub use product::{add_a_b, add_a_bt, add_at_a_upper, add_at_b, add_at_b_upper};
 pub(crate) use product::{subtract_at_a_upper, subtract_at_b, write_at_b, write_gram_rows, write_sum_upper};
 pub(crate) use row_product::{add_rows_a_b, add_symmetric_product, subtract_rows_at_b};
-pub(crate) use rows::chunk_mut;
+pub(crate) use rows::{chunk, chunk_mut};
 pub use triangular::{solve_lower, solve_unit_lower, solve_upper};
 pub(crate) use whole_rows::{add_few_rows, transpose};

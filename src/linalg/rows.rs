@@ -64,7 +64,7 @@ pub(super) fn subtract_chunk<T: Real, const W: usize>(
 
 /// The `W` numbers from `at` on.
 #[inline(always)]
-pub(super) fn chunk<T, const W: usize>(m: &[T], at: usize) -> Option<&[T; W]> {
+pub(crate) fn chunk<T, const W: usize>(m: &[T], at: usize) -> Option<&[T; W]> {
     m.get(at..).and_then(|rest| rest.first_chunk::<W>())
 }
 

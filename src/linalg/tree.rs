@@ -26,6 +26,13 @@ impl Link {
     pub const ROOT: u16 = u16::MAX;
 }
 
+impl Default for Link {
+    /// The first degree of freedom, with nothing that it carries.
+    fn default() -> Self {
+        Self { parent: Self::ROOT, run_start: 0, subtree_end: 1 }
+    }
+}
+
 /// Which degrees of freedom carry which; numbered depth first, parents before children.
 #[derive(Clone, Copy, Debug)]
 pub struct Tree<'m>(pub &'m [Link]);
