@@ -23,8 +23,9 @@ use crate::model::Model;
 use crate::scalar::Real;
 use crate::step::Step;
 
-/// Joints that follow times columns of the Jacobian, from which on a limb saves more in the solve than it takes to set up.
-pub(super) const WORTHWHILE: usize = 256;
+/// Joints that follow times columns of the Jacobian, from which on a limb saves more in the solve than it takes to set up. Where
+/// every multiply-add is an instruction of its own, that is soon.
+pub(super) const WORTHWHILE: usize = if cfg!(target_arch = "arm") { 64 } else { 256 };
 
 /// Finds limbs that stand, and factors the inertia of what is free and the system of the rows that are left over; false where
 /// nothing follows, or too little. `out.order` has the rows that hold. O(nv · depth² + rows · nv).
