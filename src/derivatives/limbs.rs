@@ -24,7 +24,7 @@ pub(super) const ROWS: usize = 8;
 /// A number for each of them.
 pub(super) type Column<T> = [T; ROWS];
 
-/// What must be left of a joint's column, over what it was, when deeper joints follow already: T magnifies by what this is over one.
+/// What must be left of a joint's column, over what it was, when deeper joints follow already: T magnifies rounding by the inverse.
 fn least_pivot<T: Real>() -> T {
     T::from_f64(1.0 / 32.0)
 }
