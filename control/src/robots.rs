@@ -37,5 +37,8 @@ baked! {
     go1: 8, "A quadruped with twelve joints and a free base.";
 }
 
+/// Steps from a keyframe until contacts and impulses have settled.
+pub const SETTLE_STEPS: usize = 5;
+
 /// Every robot of the firmware.
 pub const ALL: [Robot; 4] = [cartpole, hopper, quadrotor, go1];

@@ -3,6 +3,11 @@
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
+use saltus::derivatives::{Derivatives, differentiate};
+use saltus::memory::{Arena, Block};
+use saltus::step::{NextState, Step, StepInput, StepSettings, step};
+use saltus_control::bits_of;
+use saltus_control::robots::{self, Robot, SETTLE_STEPS};
 
 use crate::golden::Figures;
 use crate::image::Image;
@@ -18,20 +23,55 @@ const SHIFT: u32 = 6;
 const LIMIT: Duration = Duration::from_secs(120);
 
 /// Figures that are not counter ticks.
-const PLAIN: [&str; 3] = ["contacts", "main_stack_bytes", "handler_stack_bytes"];
+const PLAIN: [&str; 4] = ["contacts", "main_stack_bytes", "handler_stack_bytes", BITS];
 
-/// Runs the image: instructions by `robot/stage`, and its sizes.
+/// A hash of the Jacobian, which the host computes too.
+const BITS: &str = "jacobian_bits";
+
+/// Runs the image: instructions by `robot/stage`, and its sizes. An error if a Jacobian has other bits than on the host.
 pub fn run(image: &Image) -> Result<Figures> {
     let finished = Qemu::run(image, SHIFT, LIMIT)?;
     ensure!(finished.code == 0, "{} ended with exit code {}:\n{}", image.name, finished.code, finished.text);
     let mut figures = parse(&finished.text)?;
     ensure!(!figures.is_empty(), "{} printed no figures", image.name);
+    for robot in robots::ALL {
+        let (found, expected) = (figures.remove(&format!("{}/{BITS}", robot.name)), bits_on_host(&robot)?);
+        ensure!(
+            found == Some(expected.into()),
+            "the Jacobian of {} has the hash {found:x?} on the target and {expected:x} on the host",
+            robot.name,
+        );
+    }
     let elf = image.elf()?;
     ensure!(elf.heap_symbols.is_empty(), "the image has a heap: {:?}", elf.heap_symbols);
     figures.insert("flash_bytes".into(), elf.flash_bytes);
     figures.insert("ram_bytes".into(), elf.ram_bytes);
     figures.insert("panic_sites".into(), elf.panic_count() as u64);
     Ok(figures)
+}
+
+/// The same steps as in the image, and the hash of the Jacobian of the last one.
+fn bits_on_host(robot: &Robot) -> Result<u32> {
+    let (model, settings) = (*robot.model, StepSettings::<f32>::default());
+    let mut memory = vec![Block::EMPTY; Step::<f32>::blocks(robot.dims) + Derivatives::<f32>::blocks(robot.dims)];
+    let mut arena = Arena::new(&mut memory);
+    let (mut work, mut jacobian) = (Step::carve(&mut arena, robot.dims)?, Derivatives::carve(&mut arena, robot.dims)?);
+    let rest = model.keyframe(0).context("a robot without a keyframe")?;
+    let (mut q, mut v) = (rest.q.to_vec(), rest.v.to_vec());
+    let (mut next_q, mut next_v) = (q.clone(), v.clone());
+    for k in 0..SETTLE_STEPS + 2 {
+        // The image times a cold step, and then that step again.
+        if k <= SETTLE_STEPS {
+            (q, v) = (next_q.clone(), next_v.clone());
+        }
+        if k == SETTLE_STEPS {
+            work.forget();
+        }
+        let next = NextState { q: &mut next_q, v: &mut next_v };
+        step(model, &StepInput::new(&q, &v, rest.u), &settings, next, &mut work)?;
+    }
+    differentiate(model, &StepInput::new(&q, &v, rest.u), &settings, &mut work, &mut jacobian)?;
+    Ok(bits_of(jacobian.all()))
 }
 
 /// Lines of `robot stage ticks`.

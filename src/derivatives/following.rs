@@ -15,7 +15,7 @@ use super::chain_rows::{Chain, LANES};
 use super::limbs::{self, Limb, ROWS};
 use super::system::{self, REDUNDANT, independence};
 use super::{Derivatives, Quality, limb_factor, response};
-use crate::contact::reduced;
+use crate::contact::{is_double, reduced};
 use crate::linalg::tree::Tree;
 use crate::linalg::{MatRef, System, chunk, chunk_mut, padded, partial_dot};
 use crate::memory::{Values, clear, copy, run, run_mut, split_mut, within, within_mut};
@@ -23,9 +23,12 @@ use crate::model::Model;
 use crate::scalar::Real;
 use crate::step::Step;
 
-/// Joints that follow times columns of the Jacobian, from which on a limb saves more in the solve than it takes to set up. Where
-/// every multiply-add is an instruction of its own, that is soon.
-pub(super) const WORTHWHILE: usize = if cfg!(target_arch = "arm") { 64 } else { 256 };
+/// Joints that follow times columns of the Jacobian, from which on a limb saves more in the solve than it takes to set up. In f32
+/// that is measured on a Cortex-M7, where every multiply-add is an instruction of its own; it must be the same on all targets, or
+/// their bits would differ.
+pub(super) fn worthwhile<T: Real>() -> usize {
+    if is_double::<T>() { 256 } else { 64 }
+}
 
 /// Finds limbs that stand, and factors the inertia of what is free and the system of the rows that are left over; false where
 /// nothing follows, or too little. `out.order` has the rows that hold. O(nv · depth² + rows · nv).
@@ -43,7 +46,7 @@ pub(super) fn factorize<T: Real>(
     }
     let (following, pivot) = limbs::find(model, work, out);
     let left_over = out.unknowns - following;
-    if 2 * left_over > following || following * out.columns() < out.standing * WORTHWHILE {
+    if 2 * left_over > following || following * out.columns() < out.standing * worthwhile::<T>() {
         return false;
     }
     if !limb_factor::write(model, dt_s, work, out) {

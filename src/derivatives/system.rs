@@ -59,7 +59,7 @@ pub(super) fn factorize<T: Real<Plain = T>, S>(
     } else {
         number_rows(model, rigid, work, out);
         let free = part == Part::State && rigid && !out.impulses_wanted && out.unknowns < model.nv();
-        let worthwhile = free && out.unknowns * out.columns() >= 2 * following::WORTHWHILE;
+        let worthwhile = free && out.unknowns * out.columns() >= 2 * following::worthwhile::<T>();
         if worthwhile && following::factorize(model, settings.dt_s, work, out, &mut quality) {
             out.held = false;
             return quality;

@@ -17,15 +17,14 @@ use saltus::memory::{Arena, Block};
 use saltus::mpc::{Measured, Mpc, Nanos};
 use saltus::step::{NextState, Step, StepError, StepInput, StepSettings, step};
 use saltus_control::messages::{STAGES, stages};
+use saltus_control::robots::SETTLE_STEPS;
 use saltus_control::robots::{self, Robot};
-use saltus_control::{ALL, Planner, Scenario};
+use saltus_control::{ALL, Planner, Scenario, bits_of};
 use saltus_firmware::once::Once;
 use saltus_firmware::{board, stacks};
 
 /// Largest configuration and velocity.
 const LARGEST: usize = 19;
-/// Steps from the keyframe until contacts and impulses have settled.
-const SETTLE_STEPS: usize = 5;
 
 const BLOCKS: usize = largest_blocks();
 static MEMORY: Once<[Block; BLOCKS]> = Once::new([Block::EMPTY; BLOCKS]);
@@ -108,6 +107,7 @@ fn count(robot: &Robot, memory: &mut [Block]) -> Result<(), Failed> {
     }
     report(robot.name, "contacts", work.collision.contacts().len() as u32);
     timed(robot.name, "gradient", || differentiate(model, black_box(&input), &settings, &mut work, &mut jacobian))?;
+    report(robot.name, "jacobian_bits", bits_of(jacobian.all()));
 
     // The stages of the step once more, one by one.
     timed(robot.name, "step/update", || dynamics::update(model, black_box(q), v, &mut work.dynamics))
