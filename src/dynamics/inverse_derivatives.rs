@@ -119,7 +119,6 @@ pub(crate) fn inverse_derivatives_prepared<T: Real>(
 }
 
 /// The first 2nv columns of `out`, from accelerations, forces and composite inertias that are already there.
-#[cfg_attr(not(target_arch = "arm"), inline(never))] // Else what it is called from takes its registers.
 pub(super) fn write_derivatives<T: Real>(model: Model<'_, T>, out: &mut MatMut<'_, T>, work: &mut Dynamics<'_, T>) {
     prepare_columns(model, work);
     add_up_factors(model, work);
