@@ -165,21 +165,18 @@ fn dot<T: Real>(a: &Column<T>, b: &Column<T>) -> T {
 struct OwnFactor<T> {
     /// L_ll without its diagonal, by columns.
     columns: [Column<T>; ROWS],
-    /// Zero at rows that determine nothing.
+    /// Zero at rows that determine nothing, so what G has there counts for nothing.
     pivots: Column<T>,
-    /// One where a row determines something.
-    follows: Column<T>,
 }
 
 impl<T: Real> OwnFactor<T> {
     #[inline(always)]
     fn of(limb: &Limb<T>, source: MatRef<'_, T>) -> Self {
         let zero = [T::ZERO; ROWS];
-        let mut own = Self { columns: [zero; ROWS], pivots: zero, follows: zero };
+        let mut own = Self { columns: [zero; ROWS], pivots: zero };
         for (i, dof) in limb.followers() {
             let line = source.row(dof);
             own.pivots.set(i, line.at(dof));
-            own.follows.set(i, T::ONE);
             for (k, other) in limb.followers().filter(|(_, other)| *other < dof) {
                 own.columns.change(k, |column| column.set(i, line.at(other)));
             }
@@ -189,15 +186,14 @@ impl<T: Real> OwnFactor<T> {
 
     /// The column of G = L_lA − L_ll T that belongs to one degree of freedom.
     #[inline(always)]
-    fn lag(&self, limb: &Limb<T>, source: MatRef<'_, T>, carrier: usize, combined: &Column<T>) -> Column<T> {
-        let (transfer, mut lag): (Column<T>, _) =
-            (core::array::from_fn(|k| combined[k] * self.follows[k]), [T::ZERO; ROWS]);
+    fn lag(&self, limb: &Limb<T>, source: MatRef<'_, T>, carrier: usize, transfer: &Column<T>) -> Column<T> {
+        let mut lag = [T::ZERO; ROWS];
         for (k, dof) in limb.followers() {
             lag.set(k, source.row(dof).at(carrier));
         }
         lag = core::array::from_fn(|k| lag[k] - transfer[k]);
         for (column, x) in self.columns.iter().zip(transfer).take(limb.rows().len()) {
-            lag = core::array::from_fn(|k| (-x).mul_add(column[k], lag[k]));
+            lag = core::array::from_fn(|k| (-*x).mul_add(column[k], lag[k]));
         }
         lag
     }
