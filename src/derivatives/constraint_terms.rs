@@ -25,6 +25,7 @@ use crate::spatial::{Force, Motion};
 use crate::step::{Step, StepSettings};
 
 /// Adds the terms of all constraints that hold: to `out.velocity` (divided by −Δt) and to `out.rows`.
+#[inline(never)] // Else all terms share the registers of one function.
 pub(super) fn write<T: Real<Plain = T>, S>(
     model: Model<'_, T>,
     settings: &StepSettings<T, S>,

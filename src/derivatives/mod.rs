@@ -130,6 +130,7 @@ fn write_terms<T: Real<Plain = T>, S>(
 }
 
 /// Z = ∂(M a + b − τ)/∂(q, v) at the acceleration of the step.
+#[inline(never)] // Else all terms share the registers of one function.
 fn differentiate_dynamics<T: Real<Plain = T>>(
     model: Model<'_, T>,
     input: &StepInput<'_, T>,
