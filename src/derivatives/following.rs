@@ -64,11 +64,8 @@ fn write_rest<T: Real>(model: Model<'_, T>, dt_s: T, work: &mut Step<'_, T>, out
     for k in 0..out.standing {
         let Some(limb) = out.limbs.get(k) else { continue };
         limb.rows().iter().for_each(|row| out.place.set(usize::from(*row), REDUNDANT));
-        for i in 0..limb.rows().len() {
+        for i in limb.following().len()..limb.rows().len() {
             let Some(limb) = out.limbs.get(k) else { continue };
-            if limb.follower.at(i) != REDUNDANT {
-                continue;
-            }
             let line = run_mut(out.rows, out.rank * stride + nv, nv);
             line.fill(T::ZERO);
             for run in model.tree.ancestor_runs(limb.following().start) {
@@ -76,7 +73,7 @@ fn write_rest<T: Real>(model: Model<'_, T>, dt_s: T, work: &mut Step<'_, T>, out
                     line.set(dof, limb.combined(work.assembly.jacobian_transposed(), dof).at(i));
                 }
             }
-            if let Some(pivot) = add_row(model, dt_s, usize::from(limb.rows().at(i)), work, out) {
+            if let Some(pivot) = add_row(model, dt_s, usize::from(limb.origin.at(i)), work, out) {
                 smallest = smallest.min(pivot);
                 let place = out.rank as u16 - 1;
                 out.limbs.change(k, |limb| limb.place.set(i, place));
@@ -102,12 +99,12 @@ fn write_rest<T: Real>(model: Model<'_, T>, dt_s: T, work: &mut Step<'_, T>, out
     for limb in out.limbs.iter_mut().take(out.standing) {
         limb.first_row = out.rank + out.limb_rows;
         for (k, row) in limb.rows().iter().enumerate() {
-            out.place.set(usize::from(*row), (out.rank + out.limb_rows) as u16);
-            if limb.follower.at(k) != REDUNDANT {
-                out.follows.set(usize::from(limb.follower.at(k)), out.limb_rows as u16);
-            }
-            out.limb_rows += 1;
+            out.place.set(usize::from(*row), (limb.first_row + k) as u16);
         }
+        for (k, dof) in limb.following().enumerate() {
+            out.follows.set(dof, (out.limb_rows + k) as u16);
+        }
+        out.limb_rows += limb.rows().len();
     }
     smallest
 }
@@ -192,8 +189,8 @@ fn write_limb<T: Real, const N: usize>(model: Model<'_, T>, limb: &Limb<T>, out:
     let stride = model.dims().stride();
     chain.for_each_vector(|at| {
         let mut particular = [[T::ZERO; LANES]; N];
-        for (particular, dof) in particular.iter_mut().zip(limb.follower).filter(|(_, dof)| *dof != REDUNDANT) {
-            if let Some(line) = chunk::<T, LANES>(out.integration, usize::from(dof) * stride + at) {
+        for (particular, dof) in particular.iter_mut().zip(limb.following()) {
+            if let Some(line) = chunk::<T, LANES>(out.integration, dof * stride + at) {
                 *particular = line.map(|x| -x);
             }
         }

@@ -1,36 +1,31 @@
 //! The factor of a mass matrix some of whose joints follow others: T in their rows, the factor of Λ in those of A, what carries
 //! them (see [`following`](super::following)).
+//!
+//! What carries limbs are few degrees of freedom: all that concerns them alone is done side by side, in rows of M numbers.
 
 use super::Derivatives;
-use super::chain_rows::LANES;
 use super::limbs::{Column, Limb, ROWS};
-use crate::linalg::tree::{Link, Tree};
+use crate::linalg::tree::Link;
 use crate::linalg::{MatRef, NOT_GIVEN};
-use crate::memory::{Values, clear, copy, rest, run, run_mut, split_mut, within, within_mut};
+use crate::memory::{Values, clear, copy, run, run_mut, within, within_mut};
 use crate::model::Model;
 use crate::scalar::Real;
 use crate::step::Step;
 
-/// L into `out.integration`, with T in the rows of what follows and the factor of Λ in those of A; false if Λ is not positive.
-/// O(nv² + nv · depth²).
+/// L into `out.integration`, with T in the rows of what follows and the factor of Λ in those of A; false if Λ is not positive, or
+/// if too many degrees of freedom carry limbs. O(nv² + nv · |A|²).
 pub(super) fn write<T: Real>(model: Model<'_, T>, dt_s: T, work: &Step<'_, T>, out: &mut Derivatives<'_, T>) -> bool {
-    write_links(model, out);
-    copy(out.integration, work.dynamics.factor);
-    copy(out.inverse_pivots, work.dynamics.inverse_pivots);
-    let (stride, source) = (model.dims().stride(), work.dynamics.factor_view(model.dims()));
-    put_back(model.tree, source, out.touched, (out.integration, stride));
-    for limb in out.limbs.iter().take(out.standing).filter(|limb| !limb.following().is_empty()) {
-        let (first, count) = limb.carriers;
-        let carriers = (run(out.carriers, first, count), run_mut(out.lags, first, count));
-        let given = (source, work.assembly.jacobian_transposed());
-        add_limb(limb, T::ONE / dt_s, given, (out.integration, stride), carriers);
-        within_mut(out.inverse_pivots, limb.following()).fill(T::ZERO);
+    match write_links(model, out) {
+        0..=6 if cfg!(target_arch = "arm") => write_in::<T, 6>(model, dt_s, work, out),
+        0..=8 => write_in::<T, 8>(model, dt_s, work, out),
+        9..=12 => write_in::<T, 12>(model, dt_s, work, out),
+        _ => false,
     }
-    eliminate(model.tree, out.touched, (out.integration, stride), out.inverse_pivots)
 }
 
-/// The tree in which joints that follow are leaves. What carries them is marked: `out.touched` is one there, else zero.
-fn write_links<T: Real>(model: Model<'_, T>, out: &mut Derivatives<'_, T>) {
+/// The tree in which joints that follow are leaves. In `out.touched` stands one more than the place of a degree of freedom among
+/// those that carry them, zero where it is none of them. Returns their number.
+fn write_links<T: Real>(model: Model<'_, T>, out: &mut Derivatives<'_, T>) -> usize {
     copy(out.links, model.tree.0);
     out.touched.fill(0);
     out.follows.fill(NOT_GIVEN);
@@ -47,163 +42,177 @@ fn write_links<T: Real>(model: Model<'_, T>, out: &mut Derivatives<'_, T>) {
             }
         }
     }
+    let mut count = 0;
+    for place in out.touched.iter_mut().filter(|place| **place != 0) {
+        count += 1;
+        *place = count;
+    }
+    usize::from(count)
 }
 
-/// T in the rows of what follows, with one on the diagonal, Λ + Gᵀ D_l G, and H / Δt in the columns of the carriers.
-fn add_limb<T: Real>(
-    limb: &Limb<T>,
-    rate: T,
-    (source, jacobian): (MatRef<'_, T>, MatRef<'_, T>),
-    (factor, stride): (&mut [T], usize),
-    (carriers, lags): (&[u16], &mut [Column<T>]),
-) {
-    let own = OwnFactor::of(limb, source);
-    for dof in limb.following() {
-        let row = run_mut(factor, dof * stride, stride);
-        clear(row);
-        row.set(dof, T::ONE);
-    }
-    for (carrier, lag) in carriers.iter().zip(&mut *lags) {
-        let carrier = usize::from(*carrier);
-        let transfer = limb.combined(jacobian, carrier);
-        *lag = own.lag(limb, source, carrier, &transfer);
-        for (k, dof) in limb.followers() {
-            factor.set(dof * stride + carrier, transfer.at(k));
-        }
-    }
-    // What carries a carrier comes after it.
-    for (n, (carrier, lag)) in carriers.iter().zip(&*lags).enumerate() {
-        let row = run_mut(factor, usize::from(*carrier) * stride, stride);
-        let heavy: Column<T> = core::array::from_fn(|k| lag[k] * own.pivots[k]);
-        for (other, carrier) in rest(lags, n).iter().zip(rest(carriers, n)) {
-            row.change(usize::from(*carrier), |x| *x += dot(&heavy, other));
-        }
-    }
-    let weighted = own.weighted(rate);
-    for lag in lags {
-        let mut sum = [T::ZERO; ROWS];
-        for (row, x) in weighted.iter().zip(&*lag).take(limb.rows().len()) {
-            sum = core::array::from_fn(|k| x.mul_add(row[k], sum[k]));
-        }
-        *lag = sum;
-    }
-}
-
-/// L_Aᵀ D_A L_A in the rows of A, which `carries` marks.
-fn put_back<T: Real>(tree: Tree<'_>, source: MatRef<'_, T>, carries: &[u16], (factor, stride): (&mut [T], usize)) {
-    let marked = |dof: &usize| carries.at(*dof) != 0;
-    for dof in (0..tree.len()).filter(marked) {
-        clear(run_mut(factor, dof * stride, stride));
-    }
-    for dof in (0..tree.len()).filter(marked) {
-        let (above, row) = split_mut(factor, dof * stride);
-        let (line, pivot) = (source.row(dof), source[(dof, dof)]);
-        for run in tree.ancestor_runs(dof) {
-            for carrier in run.clone().rev() {
-                add_chain(tree, carrier, run_mut(above, carrier * stride, stride), pivot * line.at(carrier), line);
-            }
-            for (x, l) in within_mut(row, run.clone()).iter_mut().zip(within(line, run)) {
-                *x = pivot * *l;
-            }
-        }
-        row.set(dof, pivot);
-    }
-}
-
-/// The factor of Λ in its place, from the leaves to the root; false if it is not positive.
-fn eliminate<T: Real>(
-    tree: Tree<'_>,
-    carries: &[u16],
-    (factor, stride): (&mut [T], usize),
-    inverse_pivots: &mut [T],
+/// The same for up to M degrees of freedom that carry limbs.
+#[inline(never)]
+fn write_in<T: Real, const M: usize>(
+    model: Model<'_, T>,
+    dt_s: T,
+    work: &Step<'_, T>,
+    out: &mut Derivatives<'_, T>,
 ) -> bool {
-    for dof in (0..tree.len()).rev().filter(|dof| carries.at(*dof) != 0) {
-        let (above, own) = split_mut(factor, dof * stride);
-        let pivot = own.at(dof);
-        if !(pivot > T::ZERO && pivot.is_finite()) {
-            return false;
+    copy(out.integration, work.dynamics.factor);
+    copy(out.inverse_pivots, work.dynamics.inverse_pivots);
+    let (stride, source) = (model.dims().stride(), work.dynamics.factor_view(model.dims()));
+    let mut carriers = Carriers::<T, M>::of(source, out.touched);
+    for limb in out.limbs.iter().take(out.standing) {
+        let (following, (first, count)) = (limb.following(), limb.carriers);
+        let jacobian = work.assembly.jacobian_transposed();
+        let given = Given { rate: T::ONE / dt_s, source, jacobian, places: out.touched };
+        let lags = (run(out.carriers, first, count), run_mut(out.lags, first, count));
+        let rows = (&mut *out.integration, stride);
+        match following.len() {
+            0 => continue,
+            1..=3 => carriers.add_limb::<3>(limb, &given, lags, rows),
+            4..=6 => carriers.add_limb::<6>(limb, &given, lags, rows),
+            _ => carriers.add_limb::<ROWS>(limb, &given, lags, rows),
         }
-        let inverse = T::ONE / pivot;
-        inverse_pivots.set(dof, inverse);
-        for run in tree.ancestor_runs(dof) {
-            for carrier in run.clone().rev() {
-                add_chain(tree, carrier, run_mut(above, carrier * stride, stride), -(own.at(carrier) * inverse), own);
-            }
-        }
-        for run in tree.ancestor_runs(dof) {
-            within_mut(own, run).iter_mut().for_each(|x| *x *= inverse);
-        }
+        within_mut(out.inverse_pivots, following).fill(T::ZERO);
     }
-    true
+    carriers.eliminate((out.integration, stride), out.inverse_pivots)
 }
 
-/// row += factor · line on and left of column `dof`; by whole vectors where they are wide, because what stands on other branches
-/// is zero and what stands right of the diagonal is not read.
+/// What a limb is made of.
+struct Given<'a, T> {
+    /// 1/Δt.
+    rate: T,
+    /// The factor of the mass matrix.
+    source: MatRef<'a, T>,
+    jacobian: MatRef<'a, T>,
+    /// Of degrees of freedom among those that carry limbs, from one on.
+    places: &'a [u16],
+}
+
+impl<T> Given<'_, T> {
+    fn place(&self, dof: usize) -> usize {
+        usize::from(self.places.at(dof)).wrapping_sub(1)
+    }
+}
+
+/// What carries limbs.
+struct Carriers<T, const M: usize> {
+    count: usize,
+    dofs: [usize; M],
+    /// Λ.
+    inertia: [[T; M]; M],
+}
+
+impl<T: Real, const M: usize> Carriers<T, M> {
+    /// L_Aᵀ D_A L_A, of what has a place.
+    #[inline(always)]
+    fn of(source: MatRef<'_, T>, places: &[u16]) -> Self {
+        let mut dofs = [0; M];
+        let carries = places.iter().enumerate().filter(|(_, place)| **place != 0);
+        let count = carries.zip(&mut dofs).map(|((dof, _), place)| *place = dof).count();
+        let (mut lines, mut pivots) = ([[T::ZERO; M]; M], [T::ZERO; M]);
+        for (i, ((line, pivot), dof)) in lines.iter_mut().zip(&mut pivots).zip(dofs).enumerate().take(count) {
+            let row = source.row(dof);
+            for (entry, other) in line.iter_mut().zip(dofs).take(i) {
+                *entry = row.at(other);
+            }
+            *pivot = row.at(dof);
+            line[i] = T::ONE;
+        }
+        let mut inertia = [[T::ZERO; M]; M];
+        for (c, row) in inertia.iter_mut().enumerate().take(count) {
+            for (line, pivot) in lines.iter().zip(&pivots).take(count).skip(c) {
+                add(row, *pivot * line[c], line);
+            }
+        }
+        Self { count, dofs, inertia }
+    }
+
+    /// A limb of up to N joints: T into their rows, with one on the diagonal, H / Δt into the columns of what carries it, and
+    /// Λ + Gᵀ D_l G, where G = L_lA − L_ll T and H = Gᵀ D_l L_ll.
+    #[inline(always)]
+    fn add_limb<const N: usize>(
+        &mut self,
+        limb: &Limb<T>,
+        given: &Given<'_, T>,
+        (carriers, lags): (&[u16], &mut [Column<T>]),
+        (factor, stride): (&mut [T], usize),
+    ) {
+        let (following, mut transfer) = (limb.following(), [[T::ZERO; M]; N]);
+        for carrier in carriers {
+            let dof = usize::from(*carrier);
+            let place = given.place(dof);
+            for (row, x) in transfer.iter_mut().zip(limb.combined(given.jacobian, dof)) {
+                row.set(place, x);
+            }
+        }
+        let (mut lag, mut pivots) = ([[T::ZERO; M]; N], [T::ZERO; N]);
+        let mut heavy = [[T::ZERO; M]; N];
+        for (k, dof) in following.clone().enumerate().take(N) {
+            let (line, own) = (given.source.row(dof), run_mut(factor, dof * stride, stride));
+            clear(own);
+            own.set(dof, T::ONE);
+            let mut row = [T::ZERO; M];
+            for ((to, carrier), x) in row.iter_mut().zip(self.dofs).zip(transfer[k]).take(self.count) {
+                own.set(carrier, x);
+                *to = line.at(carrier);
+            }
+            add(&mut row, -T::ONE, &transfer[k]);
+            let weight = given.rate * line.at(dof);
+            for (l, transfer) in within(line, following.start..dof).iter().zip(&transfer) {
+                add(&mut row, -*l, transfer);
+            }
+            for (l, heavy) in within(line, following.start..dof).iter().zip(&mut heavy) {
+                add(heavy, weight * *l, &row);
+            }
+            add(&mut heavy[k], weight, &row);
+            (lag[k], pivots[k]) = (row, line.at(dof));
+        }
+        for (c, row) in self.inertia.iter_mut().enumerate().take(self.count) {
+            for (lag, pivot) in lag.iter().zip(&pivots) {
+                add(row, *pivot * lag[c], lag);
+            }
+        }
+        for (carrier, column) in carriers.iter().zip(lags) {
+            let place = given.place(usize::from(*carrier));
+            *column = [T::ZERO; ROWS];
+            for (x, row) in column.iter_mut().zip(&heavy) {
+                *x = row.at(place);
+            }
+        }
+    }
+
+    /// The factor of Λ, into the rows of what carries limbs, from the leaves to the root; false if Λ is not positive.
+    #[inline(always)]
+    fn eliminate(&mut self, (factor, stride): (&mut [T], usize), inverse_pivots: &mut [T]) -> bool {
+        for i in (0..self.count).rev() {
+            let (Some(own), Some(dof)) = (self.inertia.get(i).copied(), self.dofs.get(i).copied()) else {
+                return false;
+            };
+            let pivot = own.at(i);
+            if !(pivot > T::ZERO && pivot.is_finite()) {
+                return false;
+            }
+            let inverse = T::ONE / pivot;
+            let scaled = own.map(|x| x * inverse);
+            for (row, x) in self.inertia.iter_mut().zip(scaled).take(i) {
+                add(row, -x, &own);
+            }
+            inverse_pivots.set(dof, inverse);
+            let line = run_mut(factor, dof * stride, stride);
+            for (x, other) in scaled.iter().zip(self.dofs).take(i) {
+                line.set(other, *x);
+            }
+        }
+        true
+    }
+}
+
+/// row += factor · line.
 #[inline(always)]
-fn add_chain<T: Real>(tree: Tree<'_>, dof: usize, row: &mut [T], factor: T, line: &[T]) {
-    if cfg!(target_arch = "arm") {
-        for run in tree.runs(dof) {
-            for (x, y) in within_mut(row, run.clone()).iter_mut().zip(within(line, run)) {
-                *x = factor.mul_add(*y, *x);
-            }
-        }
-        return;
-    }
-    for (x, y) in row.as_chunks_mut::<LANES>().0.iter_mut().zip(line.as_chunks::<LANES>().0).take(dof / LANES + 1) {
-        *x = core::array::from_fn(|lane| factor.mul_add(y[lane], x[lane]));
-    }
-}
-
-/// a · b.
-#[inline(always)]
-fn dot<T: Real>(a: &Column<T>, b: &Column<T>) -> T {
-    let [p, q, r, s] = core::array::from_fn(|k| a[4 + k].mul_add(b[4 + k], a[k] * b[k]));
-    (p + r) + (q + s)
-}
-
-/// L_ll and D_l of the joints that follow, each at the row that determines it.
-struct OwnFactor<T> {
-    /// L_ll without its diagonal, by columns.
-    columns: [Column<T>; ROWS],
-    /// Zero at rows that determine nothing, so what G has there counts for nothing.
-    pivots: Column<T>,
-}
-
-impl<T: Real> OwnFactor<T> {
-    #[inline(always)]
-    fn of(limb: &Limb<T>, source: MatRef<'_, T>) -> Self {
-        let zero = [T::ZERO; ROWS];
-        let mut own = Self { columns: [zero; ROWS], pivots: zero };
-        for (i, dof) in limb.followers() {
-            let line = source.row(dof);
-            own.pivots.set(i, line.at(dof));
-            for (k, other) in limb.followers().filter(|(_, other)| *other < dof) {
-                own.columns.change(k, |column| column.set(i, line.at(other)));
-            }
-        }
-        own
-    }
-
-    /// The column of G = L_lA − L_ll T that belongs to one degree of freedom.
-    #[inline(always)]
-    fn lag(&self, limb: &Limb<T>, source: MatRef<'_, T>, carrier: usize, transfer: &Column<T>) -> Column<T> {
-        let mut lag = [T::ZERO; ROWS];
-        for (k, dof) in limb.followers() {
-            lag.set(k, source.row(dof).at(carrier));
-        }
-        lag = core::array::from_fn(|k| lag[k] - transfer[k]);
-        for (column, x) in self.columns.iter().zip(transfer).take(limb.rows().len()) {
-            lag = core::array::from_fn(|k| (-*x).mul_add(column[k], lag[k]));
-        }
-        lag
-    }
-
-    /// D_l L_ll by rows, times `rate`.
-    #[inline(always)]
-    fn weighted(&self, rate: T) -> [Column<T>; ROWS] {
-        core::array::from_fn(|i| {
-            let weight = rate * self.pivots[i];
-            core::array::from_fn(|k| weight * if k == i { T::ONE } else { self.columns[k][i] })
-        })
+fn add<T: Real, const M: usize>(row: &mut [T; M], factor: T, line: &[T; M]) {
+    for (x, y) in row.iter_mut().zip(line) {
+        *x = factor.mul_add(*y, *x);
     }
 }

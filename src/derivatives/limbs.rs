@@ -47,12 +47,13 @@ pub(super) struct Limb<T> {
     /// Where its rows of R start, and what it has of `out.carriers`.
     pub first_row: usize,
     pub carriers: (usize, usize),
-    /// The degree of freedom that each combined row determines, or [`REDUNDANT`].
-    pub follower: [u16; ROWS],
-    /// Where the combined rows go that determine none; [`REDUNDANT`] if they repeat others.
+    /// Where the combined rows go that determine no joint; [`REDUNDANT`] if they repeat others.
     pub place: [u16; ROWS],
-    /// C by columns: each row of C J has one at its follower, and zero at the others.
+    /// C by columns. The first rows of C J determine the joints that follow, in their order: each has one at its own and zero
+    /// at the others.
     pub combination: [Column<T>; ROWS],
+    /// The row that each combined one is made of.
+    pub origin: [u16; ROWS],
 }
 
 impl<T: Real> Default for Limb<T> {
@@ -64,9 +65,9 @@ impl<T: Real> Default for Limb<T> {
             count: 0,
             first_row: 0,
             carriers: (0, 0),
-            follower: [REDUNDANT; ROWS],
             place: [REDUNDANT; ROWS],
             combination: identity(),
+            origin: [0; ROWS],
         }
     }
 }
@@ -90,18 +91,10 @@ impl<T: Real> Limb<T> {
         run(&self.rows, 0, if self.following == 0 { 0 } else { usize::from(self.count).min(ROWS) })
     }
 
-    /// The combined rows that determine a degree of freedom, and which.
-    #[inline(always)]
-    pub fn followers(&self) -> impl Iterator<Item = (usize, usize)> {
-        let determined = self.follower.iter().enumerate().filter(|(_, dof)| **dof != REDUNDANT);
-        determined.map(|(k, dof)| (k, usize::from(*dof)))
-    }
-
     /// Becomes that of a body, without rows.
     fn start(&mut self, last: u16) {
         (self.last, self.following, self.count, self.carriers) = (last, 0, 0, (0, 0));
-        (self.follower, self.place) = ([REDUNDANT; ROWS], [REDUNDANT; ROWS]);
-        self.combination = identity();
+        (self.place, self.combination) = ([REDUNDANT; ROWS], identity());
     }
 
     /// Takes a row, as long as there is room.
@@ -133,7 +126,7 @@ impl<T: Real> Limb<T> {
         touched: &[u16],
         (jacobian, inverse_pivots): (MatRef<'_, T>, &[T]),
     ) -> T {
-        let (end, mut smallest) = (usize::from(self.last) + 1, T::ONE);
+        let (end, mut smallest, mut determined) = (usize::from(self.last) + 1, T::ONE, [REDUNDANT; ROWS]);
         let mut weight = T::ZERO;
         for row in run(&self.rows, 0, usize::from(self.count).min(ROWS)) {
             let row = usize::from(*row);
@@ -146,25 +139,56 @@ impl<T: Real> Limb<T> {
             }
             let column = self.combined(jacobian, dof);
             let least = (least_share::<T>() * weight, inverse_pivots.at(dof));
-            let Some((pivot, ratio)) = self.pivot(&column, jacobian.row(dof), least) else { break };
+            let Some((pivot, ratio)) = self.pivot(&column, &determined, jacobian.row(dof), least) else {
+                break;
+            };
             smallest = smallest.min(ratio * ratio);
             self.eliminate(pivot, &column);
-            self.follower.set(pivot, dof as u16);
+            determined.set(pivot, dof as u16);
             self.following += 1;
         }
+        self.arrange(&determined);
         smallest
+    }
+
+    /// Puts the combined rows in the order of the degrees of freedom that they determine, and those that determine none after
+    /// them.
+    #[inline(always)]
+    fn arrange(&mut self, determined: &[u16; ROWS]) {
+        let (first, mut next) = (self.following().start, usize::from(self.following));
+        let mut order = [0; ROWS];
+        for (row, dof) in determined.iter().enumerate() {
+            let mut place = usize::from(*dof).wrapping_sub(first);
+            if *dof == REDUNDANT {
+                (place, next) = (next, next + 1);
+            }
+            order.set(place, row);
+            self.origin.set(place, self.rows.at(row));
+        }
+        for column in self.combination.iter_mut().take(usize::from(self.count)) {
+            let before = *column;
+            for (number, row) in column.iter_mut().zip(order) {
+                *number = before.at(row);
+            }
+        }
     }
 
     /// The row that says most of a joint, and how much of the joint's column it has; none if that is too little.
     #[inline(always)]
-    fn pivot(&self, column: &Column<T>, line: &[T], (least, inverse_pivot): (T, T)) -> Option<(usize, T)> {
+    fn pivot(
+        &self,
+        column: &Column<T>,
+        determined: &[u16; ROWS],
+        line: &[T],
+        (least, inverse_pivot): (T, T),
+    ) -> Option<(usize, T)> {
         let mut size = T::ZERO;
         for row in run(&self.rows, 0, usize::from(self.count)) {
             size = size.max(line.at(usize::from(*row)).abs());
         }
         let mut best = (0, T::ZERO);
-        for (k, (x, follower)) in column.iter().zip(&self.follower).enumerate().take(usize::from(self.count)) {
-            if *follower == REDUNDANT && x.abs() > best.1 {
+        for (k, (x, dof)) in column.iter().zip(determined).enumerate().take(usize::from(self.count)) {
+            if *dof == REDUNDANT && x.abs() > best.1 {
                 best = (k, x.abs());
             }
         }
