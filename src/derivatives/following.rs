@@ -123,9 +123,11 @@ fn add_row<T: Real>(
     let line = run_mut(own, 0, nv);
     copy(line, run(out.rows, rank * stride + nv, nv));
     let factor = MatRef::with_stride(out.integration, nv, nv, model.dims().stride());
+    let mut pivot = T::ZERO;
     for dof in (0..nv).rev() {
         let x = line.at(dof);
         if x != T::ZERO {
+            pivot = (x * out.inverse_pivots.at(dof)).mul_add(x, pivot);
             for run in model.tree.ancestor_runs(dof) {
                 for (sum, l) in within_mut(line, run.clone()).iter_mut().zip(within(factor.row(dof), run)) {
                     *sum = (-x).mul_add(*l, *sum);
@@ -135,10 +137,6 @@ fn add_row<T: Real>(
     }
     let diagonal = work.assembly.problem().delassus[(row, row)];
     let mut system = reduced::system(work.scratch.matrix, unknowns);
-    let mut pivot = T::ZERO;
-    for (x, inverse) in line.iter_mut().zip(&*out.inverse_pivots) {
-        pivot = (*x * *inverse).mul_add(*x, pivot);
-    }
     for (k, other) in before.chunks_exact(wide.max(1)).enumerate().take(rank) {
         // E of the other row has −Δt and its inverse pivots in it.
         let mut entry = partial_dot(run(other, 0, nv), line) * (-T::ONE / dt_s);
@@ -170,6 +168,7 @@ pub(super) fn write_terms<T: Real>(model: Model<'_, T>, out: &mut Derivatives<'_
             0 => {}
             1..=3 => write_limb::<T, 3>(model, limb, out),
             4..=6 => write_limb::<T, 6>(model, limb, out),
+            7 => write_limb::<T, 7>(model, limb, out),
             _ => write_limb::<T, ROWS>(model, limb, out),
         }
     }
