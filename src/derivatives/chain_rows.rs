@@ -45,12 +45,12 @@ impl Chain<'_> {
         }
     }
 
-    /// Z ← Z + Sᵀ T S, for rows of Z that start every `stride` numbers. O(depth²).
-    pub fn add_product<T: Real>(
+    /// Z ← Z + Sᵀ T S, for rows of Z that start every `stride` numbers; T by its last K rows, if those before are zero. O(depth²).
+    pub fn add_product<T: Real, const K: usize>(
         self,
         z: &mut [T],
         stride: usize,
-        turned: &[[T; 6]; 6],
+        turned: &[[T; 6]; K],
         axes: &[Motion<T>],
         blocks: &[T],
     ) {
@@ -70,21 +70,21 @@ impl Chain<'_> {
 
     /// W columns of that, from `first` on; S has them by lines.
     #[inline(always)]
-    fn add_columns<T: Real, const W: usize>(
+    fn add_columns<T: Real, const K: usize, const W: usize>(
         self,
         z: &mut [T],
         (stride, first): (usize, usize),
-        turned: &[[T; 6]; 6],
+        turned: &[[T; 6]; K],
         axes: &[Motion<T>],
         columns: &[[T; W]; 6],
     ) {
-        let line = |k: usize| combination(&[T::ZERO; W], &turned[k], columns);
-        let products = [line(0), line(1), line(2), line(3), line(4), line(5)];
+        let products: [[T; W]; K] = core::array::from_fn(|k| combination(&[T::ZERO; W], &turned[k], columns));
         for dofs in self.tree.runs(self.last) {
             for (dof, axis) in dofs.clone().zip(within(axes, dofs)) {
                 let place = z.get_mut(dof * stride + first..).and_then(|z| z.first_chunk_mut::<W>());
                 let Some(sums) = place else { return };
-                *sums = combination(sums, &axis.to_array(), &products);
+                let Some(axis) = axis.to_array().last_chunk::<K>().copied() else { return };
+                *sums = combination(sums, &axis, &products);
             }
         }
     }

@@ -68,7 +68,8 @@ fn write_held<T: Real<Plain = T>, S>(
                     turning.finish(work, out);
                     turning.start(model, body, work, out);
                 }
-                turning.add(model, settings, work, &Touch { constraint, linear, contact, sign }, out);
+                let absorbed = out.absorbed.at(position);
+                turning.add(model, settings, work, &Touch { constraint, linear, contact, sign, absorbed }, out);
             }
             Source::Closure { index, row: 0 } => {
                 add_offset(model, work, (constraint, linear), false, out);

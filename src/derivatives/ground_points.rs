@@ -19,6 +19,9 @@ pub(super) trait GroundPoint<T> {
     /// Adds D ×* W of a force at the point, column by column, to T.
     fn add_turned(&self, force: &Vector3<T>, turned: &mut Turned<T>);
 
+    /// Adds its torques about the point alone.
+    fn add_torques(&self, force: &Vector3<T>, turned: &mut Turned<T>);
+
     /// − d · (D × V) at the point, column by column, as a function of d.
     fn carried(&self, velocity: Motion<T>) -> impl Fn(&Vector3<T>) -> [T; 6];
 
@@ -60,6 +63,22 @@ impl<T: Real> GroundPoint<T> for PlanePoint<T> {
                 row[by_turn] = f[i].mul_add(p[k], (self.height * self.normal[i]).mul_add(f[k], turn));
             }
             turned[3 + i][3 + i] -= level;
+        }
+    }
+
+    /// −g nᵀ, h (n fᵀ − (n·f) 1) − g (p × n)ᵀ.
+    #[inline(always)]
+    fn add_torques(&self, force: &Vector3<T>, turned: &mut Turned<T>) {
+        let (tilt, level) = (cross(&self.normal, force), self.height * dot(&self.normal, force));
+        for i in 0..3 {
+            let row = &mut turned[3 + i];
+            for k in 0..3 {
+                let [by_translation, by_turn] = [k, 3 + k];
+                row[by_translation] = (-tilt[i]).mul_add(self.normal[k], row[by_translation]);
+                let turn = (-tilt[i]).mul_add(self.arm[k], row[by_turn]);
+                row[by_turn] = (self.height * self.normal[i]).mul_add(force[k], turn);
+            }
+            row[3 + i] -= level;
         }
     }
 
@@ -108,6 +127,17 @@ impl<T: Real> GroundPoint<T> for AnyPoint<T> {
             let changes = column.cross_force(&wrench).to_array();
             for (row, change) in turned.iter_mut().zip(changes) {
                 row[k] += change;
+            }
+        }
+    }
+
+    fn add_torques(&self, force: &Vector3<T>, turned: &mut Turned<T>) {
+        let wrench = Force::at_point(*force, &self.position);
+        for (k, column) in self.columns.iter().enumerate() {
+            let change = column.cross_force(&wrench);
+            let torque = change.angular - cross(&self.position, &change.linear);
+            for (row, torque) in turned.iter_mut().skip(3).zip(&torque) {
+                row[k] += *torque;
             }
         }
     }

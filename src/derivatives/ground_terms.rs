@@ -7,7 +7,8 @@
 //! - ∂(Jᵀλ)ⱼ/∂qₖ = ± Sⱼ · (T Sₖ + [j carries k] Sₖ ×* W), with T Sₖ = (Cₖ − Sₖ) ×* W.
 //!
 //! The offset's share of the gap has the rows of J, which are A Sₖ: it goes with N. [`GroundPoint`] has T and N.
-//! T adds up over the points of a body. The last term is that of a wrench that moves with its body: the derivatives of inverse
+//! T adds up over the points of a body, but for what the constraints take up: a force along rows that hold changes nothing but
+//! their impulses. So of a point that sticks the torques about it are left, and of a patch that sticks nothing. The last term is that of a wrench that moves with its body: the derivatives of inverse
 //! dynamics have it with the forces on the bodies.
 
 use nalgebra::Vector3;
@@ -71,12 +72,24 @@ pub(super) fn subtract_wrenches<T: Real>(
     }
 }
 
+/// What of a wrench on a body the rows of its contact take up, whatever it is: it makes no difference to v⁺.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Absorbed {
+    #[default]
+    Nothing,
+    /// Forces at the point.
+    Forces,
+    /// All, because the body cannot move.
+    Wrenches,
+}
+
 /// A contact that holds: its law, and +1 if the body is its second side, −1 if it is the first.
 pub(super) struct Touch<'s, T> {
     pub constraint: &'s Constraint<T>,
     pub linear: &'s Linear<T>,
     pub contact: &'s Contact<T>,
     pub sign: T,
+    pub absorbed: Absorbed,
 }
 
 impl<T: Real> Touch<'_, T> {
@@ -110,13 +123,16 @@ pub(super) struct Turning<'m, T> {
     rate: T,
     /// −T/Δt.
     turned: Turned<T>,
+    /// What all of its contacts absorb.
+    absorbed: Absorbed,
 }
 
 impl<'m, T: Real<Plain = T>> Turning<'m, T> {
     /// Of no body.
     pub fn none(model: Model<'m, T>, dt_s: T) -> Self {
         let chain = Chain { tree: model.tree, last: 0 };
-        Self { body: BodyId::WORLD, chain, rate: -T::ONE / dt_s, turned: [[T::ZERO; 6]; 6] }
+        let turned = [[T::ZERO; 6]; 6];
+        Self { body: BodyId::WORLD, chain, rate: -T::ONE / dt_s, turned, absorbed: Absorbed::Wrenches }
     }
 
     /// Goes on to `body`, which nothing touches yet; the axes and drifts of its chain go to `out.axes`.
@@ -124,6 +140,7 @@ impl<'m, T: Real<Plain = T>> Turning<'m, T> {
     pub fn start(&mut self, model: Model<'_, T>, body: BodyId, work: &Step<'_, T>, out: &mut Derivatives<'_, T>) {
         let last = model.body(body).and_then(|body| body.v_range().last()).unwrap_or_default();
         (self.body, self.chain.last, self.turned) = (body, last, [[T::ZERO; 6]; 6]);
+        self.absorbed = Absorbed::Wrenches;
         self.chain.write(work.dynamics.kinematics.axis, out.drift_after, out.axes);
     }
 
@@ -173,10 +190,14 @@ impl<'m, T: Real<Plain = T>> Turning<'m, T> {
         out: &mut Derivatives<'_, T>,
     ) {
         let (axes, normal) = (axes_of(touch.contact), touch.normal_equation());
-        if !out.held {
+        if !out.held && touch.absorbed < Absorbed::Wrenches {
             let force = force_of(&axes, touch.constraint, work.impulses) * (touch.sign * self.rate);
-            point.add_turned(&force, &mut self.turned);
+            match touch.absorbed {
+                Absorbed::Nothing => point.add_turned(&force, &mut self.turned),
+                _ => point.add_torques(&force, &mut self.turned),
+            }
         }
+        self.absorbed = self.absorbed.min(touch.absorbed);
         let (position, kinematics) = (&touch.contact.at.position, &work.dynamics.kinematics);
         let [by_gap, by_velocity] = work.assembly.offset_slopes().map(|x| x.at(touch.constraint.rows().end - 1));
         let carried = point.carried(out.velocity_after.at(self.body.index()));
@@ -223,7 +244,11 @@ impl<'m, T: Real<Plain = T>> Turning<'m, T> {
         if out.held || self.is_of(BodyId::WORLD) {
             return;
         }
-        let wide = out.stride();
-        self.chain.add_product(out.velocity, wide, &self.turned, work.dynamics.kinematics.axis, out.axes);
+        let (wide, axes, [.., a, b, c]) = (out.stride(), &*work.dynamics.kinematics.axis, self.turned);
+        match self.absorbed {
+            Absorbed::Nothing => self.chain.add_product(out.velocity, wide, &self.turned, axes, out.axes),
+            Absorbed::Forces => self.chain.add_product(out.velocity, wide, &[a, b, c], axes, out.axes),
+            Absorbed::Wrenches => {}
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! The memory and the result of a differentiation.
 
+use super::ground_terms::Absorbed;
 use super::limbs::{self, Limb};
 use super::system::REDUNDANT;
 use crate::contact::reduced::Linear;
@@ -31,6 +32,8 @@ carved! {
         pub(super) pivots: [T; 2 * d.problem().rows],
         /// What each constraint is taken to do.
         pub(super) linear: [Linear<T>; d.problem().constraints],
+        /// What it takes up of other wrenches.
+        pub(super) absorbed: [Absorbed; d.problem().constraints],
         /// Δσ + E Δλ = 0 where a constraint gives way: E.
         pub(super) softness: [Softness<T>; d.problem().constraints],
         /// Where all constraints give way: E⁻¹.

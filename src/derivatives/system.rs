@@ -5,6 +5,7 @@
 
 use core::ops::Range;
 
+use super::ground_terms::Absorbed;
 use super::jacobian::Part;
 use super::patch_rows::{independent_rows, patch_length};
 use super::{Derivatives, Quality, following, kinds, yielding};
@@ -48,6 +49,7 @@ pub(super) fn factorize<T: Real<Plain = T>, S>(
     let relaxed = matches!(settings.gradient, Gradient::Relaxed { .. });
     out.symmetric = !(relaxed || out.linear.iter().zip(constraints).any(slides));
     out.limb_rows = 0;
+    out.absorbed.fill(Absorbed::Nothing);
     out.yields = relaxed && part == Part::State && yielding::factorize(model, settings, work, out, &mut quality);
     if out.yields {
         out.held = false;
@@ -95,8 +97,11 @@ fn factorize_symmetric<T: Real>(work: &mut Step<'_, T>, out: &mut Derivatives<'_
 fn collect_rows<T: Real>(model: Model<'_, T>, rigid: bool, work: &Step<'_, T>, out: &mut Derivatives<'_, T>) -> usize {
     let (constraints, contacts) = (work.assembly.problem().constraints, work.collision.contacts());
     let first_contact = work.assembly.first_contact();
-    let (flatness, rigid) = (independence::<T>().sqrt(), rigid && contacts.len() > 2);
+    let (flatness, impulses_wanted, patches) =
+        (independence::<T>().sqrt(), out.impulses_wanted, rigid && contacts.len() > 2);
     let (mut count, mut at) = (0, 0);
+    // Nothing if it is asked for by the change of the impulses, or if the constraint gives way.
+    let absorbed = |all| if rigid && !impulses_wanted { all } else { Absorbed::Nothing };
     let mut push = |rows: Range<usize>| {
         for row in rows {
             out.order.set(count, row as u16);
@@ -105,7 +110,7 @@ fn collect_rows<T: Real>(model: Model<'_, T>, rigid: bool, work: &Step<'_, T>, o
     };
     while at < constraints.len() {
         let sticking = || {
-            let contacts = contacts.get(at.checked_sub(first_contact)?..).filter(|_| rigid)?;
+            let contacts = contacts.get(at.checked_sub(first_contact)?..).filter(|_| patches)?;
             let length = patch_length(model, contacts);
             let holds = |k: usize| out.linear.at(at + k).mode == Mode::Stick;
             if !(0..length).all(holds) {
@@ -116,11 +121,19 @@ fn collect_rows<T: Real>(model: Model<'_, T>, rigid: bool, work: &Step<'_, T>, o
         };
         if let Some((length, rows)) = sticking() {
             rows.into_iter().for_each(|row| push(usize::from(row)..usize::from(row) + 1));
+            run_mut(out.absorbed, at, length).fill(absorbed(Absorbed::Wrenches));
             at += length;
         } else {
             let constraint = constraints.at(at);
-            if out.linear.at(at).unknowns(&constraint.law) > 0 {
-                push(constraint.rows());
+            let rows = constraint.rows();
+            match out.linear.at(at).unknowns(&constraint.law) {
+                0 => {}
+                unknowns => {
+                    if unknowns == 3 && matches!(constraint.law, Law::Contact { .. }) {
+                        out.absorbed.set(at, absorbed(Absorbed::Forces));
+                    }
+                    push(rows);
+                }
             }
             at += 1;
         }
