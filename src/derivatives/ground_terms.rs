@@ -108,6 +108,12 @@ impl<T: Real> Touch<'_, T> {
         directions
     }
 
+    /// Whether other points of a patch say it all.
+    #[inline(always)]
+    fn says_nothing(&self, out: &Derivatives<'_, T>) -> bool {
+        self.absorbed == Absorbed::Wrenches && (0..3).all(|i| out.row_start(self.linear, i).is_none())
+    }
+
     /// The equation of the normal velocity.
     #[inline(always)]
     fn normal_equation(&self) -> usize {
@@ -159,6 +165,9 @@ impl<'m, T: Real<Plain = T>> Turning<'m, T> {
         touch: &Touch<'_, T>,
         out: &mut Derivatives<'_, T>,
     ) {
+        if touch.says_nothing(out) {
+            return;
+        }
         let at = &touch.contact.at;
         match OnPlane::of(model, touch.contact) {
             Some(OnPlane { height, second }) if second == (touch.sign < T::ZERO) => {

@@ -35,6 +35,8 @@ fn write_links<T: Real>(model: Model<'_, T>, out: &mut Derivatives<'_, T>) -> us
         for dof in following.clone() {
             let run_start = dof as u16;
             out.links.set(dof, Link { parent, run_start, subtree_end: run_start + 1 });
+            // Which of the rows it is will be known later.
+            out.follows.set(dof, 0);
         }
         if !following.is_empty() {
             for run in model.tree.ancestor_runs(following.start) {
@@ -58,9 +60,14 @@ fn write_in<T: Real, const M: usize>(
     work: &Step<'_, T>,
     out: &mut Derivatives<'_, T>,
 ) -> bool {
-    copy(out.integration, work.dynamics.factor);
-    copy(out.inverse_pivots, work.dynamics.inverse_pivots);
     let (stride, source) = (model.dims().stride(), work.dynamics.factor_view(model.dims()));
+    copy(out.inverse_pivots, work.dynamics.inverse_pivots);
+    let rows = out.integration.chunks_exact_mut(stride.max(1)).zip(work.dynamics.factor.chunks_exact(stride.max(1)));
+    for ((row, given), (place, follows)) in rows.zip(out.touched.iter().zip(&*out.follows)) {
+        if *place == 0 && *follows == NOT_GIVEN {
+            copy(row, given);
+        }
+    }
     let mut carriers = Carriers::<T, M>::of(source, out.touched);
     for limb in out.limbs.iter().take(out.standing) {
         let (following, (first, count)) = (limb.following(), limb.carriers);
