@@ -4,7 +4,7 @@
 //! What carries limbs are few degrees of freedom: all that concerns them alone is done side by side, in rows of M numbers.
 
 use super::Derivatives;
-use super::limbs::{Column, Limb, ROWS};
+use super::limbs::{Column, FOLLOWING, Limb, ROWS};
 use crate::linalg::tree::Link;
 use crate::linalg::{MatRef, NOT_GIVEN};
 use crate::memory::{Values, clear, copy, run, run_mut, within, within_mut};
@@ -16,9 +16,10 @@ use crate::step::Step;
 /// if too many degrees of freedom carry limbs. O(nv² + nv · |A|²).
 pub(super) fn write<T: Real>(model: Model<'_, T>, dt_s: T, work: &Step<'_, T>, out: &mut Derivatives<'_, T>) -> bool {
     match write_links(model, out) {
+        // A floating base; by whole vectors where they are wide.
         0..=6 if cfg!(target_arch = "arm") => write_in::<T, 6>(model, dt_s, work, out),
-        0..=8 => write_in::<T, 8>(model, dt_s, work, out),
-        9..=12 => write_in::<T, 12>(model, dt_s, work, out),
+        0..=8 if !cfg!(target_arch = "arm") => write_in::<T, 8>(model, dt_s, work, out),
+        0..=12 => write_in::<T, 12>(model, dt_s, work, out),
         _ => false,
     }
 }
@@ -78,8 +79,7 @@ fn write_in<T: Real, const M: usize>(
         match following.len() {
             0 => continue,
             1..=3 => carriers.add_limb::<3>(limb, &given, lags, rows),
-            4..=6 => carriers.add_limb::<6>(limb, &given, lags, rows),
-            _ => carriers.add_limb::<ROWS>(limb, &given, lags, rows),
+            _ => carriers.add_limb::<FOLLOWING>(limb, &given, lags, rows),
         }
         within_mut(out.inverse_pivots, following).fill(T::ZERO);
     }
@@ -125,12 +125,13 @@ impl<T: Real, const M: usize> Carriers<T, M> {
                 *entry = row.at(other);
             }
             *pivot = row.at(dof);
-            line[i] = T::ONE;
+            line.set(i, T::ONE);
         }
         let mut inertia = [[T::ZERO; M]; M];
         for (c, row) in inertia.iter_mut().enumerate().take(count) {
             for (line, pivot) in lines.iter().zip(&pivots).take(count).skip(c) {
-                add(row, *pivot * line[c], line);
+                let Some(x) = line.get(c) else { break };
+                add(row, *pivot * *x, line);
             }
         }
         Self { count, dofs, inertia }
@@ -143,7 +144,7 @@ impl<T: Real, const M: usize> Carriers<T, M> {
         &mut self,
         limb: &Limb<T>,
         given: &Given<'_, T>,
-        (carriers, lags): (&[u16], &mut [Column<T>]),
+        (carriers, columns): (&[u16], &mut [Column<T>]),
         (factor, stride): (&mut [T], usize),
     ) {
         let (following, mut transfer) = (limb.following(), [[T::ZERO; M]; N]);
@@ -154,34 +155,36 @@ impl<T: Real, const M: usize> Carriers<T, M> {
                 row.set(place, x);
             }
         }
-        let (mut lag, mut pivots) = ([[T::ZERO; M]; N], [T::ZERO; N]);
-        let mut heavy = [[T::ZERO; M]; N];
-        for (k, dof) in following.clone().enumerate().take(N) {
+        let [mut lags, mut heavy] = [[[T::ZERO; M]; N]; 2];
+        let mut pivots = [T::ZERO; N];
+        let rows = lags.iter_mut().zip(&mut pivots).zip(&transfer).zip(following.clone());
+        for (((lag, pivot), own_transfer), dof) in rows {
             let (line, own) = (given.source.row(dof), run_mut(factor, dof * stride, stride));
             clear(own);
             own.set(dof, T::ONE);
             let mut row = [T::ZERO; M];
-            for ((to, carrier), x) in row.iter_mut().zip(self.dofs).zip(transfer[k]).take(self.count) {
-                own.set(carrier, x);
-                *to = line.at(carrier);
+            for ((x, carrier), transfer) in row.iter_mut().zip(self.dofs).zip(own_transfer).take(self.count) {
+                own.set(carrier, *transfer);
+                *x = line.at(carrier);
             }
-            add(&mut row, -T::ONE, &transfer[k]);
-            let weight = given.rate * line.at(dof);
-            for (l, transfer) in within(line, following.start..dof).iter().zip(&transfer) {
+            add(&mut row, -T::ONE, own_transfer);
+            let before = within(line, following.start..dof);
+            for (l, transfer) in before.iter().zip(&transfer) {
                 add(&mut row, -*l, transfer);
             }
-            for (l, heavy) in within(line, following.start..dof).iter().zip(&mut heavy) {
-                add(heavy, weight * *l, &row);
+            *pivot = line.at(dof);
+            for (l, heavy) in before.iter().copied().chain([T::ONE]).zip(&mut heavy) {
+                add(heavy, given.rate * *pivot * l, &row);
             }
-            add(&mut heavy[k], weight, &row);
-            (lag[k], pivots[k]) = (row, line.at(dof));
+            *lag = row;
         }
         for (c, row) in self.inertia.iter_mut().enumerate().take(self.count) {
-            for (lag, pivot) in lag.iter().zip(&pivots) {
-                add(row, *pivot * lag[c], lag);
+            for (lag, pivot) in lags.iter().zip(&pivots) {
+                let Some(x) = lag.get(c) else { return };
+                add(row, *pivot * *x, lag);
             }
         }
-        for (carrier, column) in carriers.iter().zip(lags) {
+        for (carrier, column) in carriers.iter().zip(columns) {
             let place = given.place(usize::from(*carrier));
             *column = [T::ZERO; ROWS];
             for (x, row) in column.iter_mut().zip(&heavy) {

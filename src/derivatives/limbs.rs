@@ -21,6 +21,9 @@ use crate::step::Step;
 /// Rows of a limb, at most: those of a patch, and of two joints at their limits.
 pub(super) const ROWS: usize = 8;
 
+/// Joints of a limb that follow, at most.
+pub(super) const FOLLOWING: usize = 6;
+
 /// A number for each of them.
 pub(super) type Column<T> = [T; ROWS];
 
@@ -132,7 +135,8 @@ impl<T: Real> Limb<T> {
             let row = usize::from(*row);
             weight = weight.max(problem.delassus[(row, row)]);
         }
-        for dof in (0..end).rev().take(if usize::from(self.count) > ROWS { 0 } else { usize::from(self.count) }) {
+        let most = if usize::from(self.count) > ROWS { 0 } else { usize::from(self.count).min(FOLLOWING) };
+        for dof in (0..end).rev().take(most) {
             // What follows carries nothing but what follows, so this is also the parent of the one before.
             if touched.at(dof) != 1 || tree.descendants(dof) != (dof + 1..end) {
                 break;
