@@ -261,3 +261,6 @@ impl<'m, T: Real<Plain = T>> Turning<'m, T> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
