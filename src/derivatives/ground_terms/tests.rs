@@ -36,7 +36,7 @@ fn walker(foot: Shape<f64>) -> OwnedModel<f64> {
             let mass = Inertia::solid_sphere(0.9, 0.06).moved_by(&down(0.1));
             let mut body = BodySpec::new(name, JointSpec::revolute(axis)).parent(parent).placement(place).inertia(mass);
             if name == &ankle {
-                body = body.geometry(GeometrySpec::new(name, foot.clone()).placement(down(0.04)).friction(1.0));
+                body = body.geometry(GeometrySpec::new(name, foot).placement(down(0.04)).friction(1.0));
             }
             builder = builder.body(body);
             parent = name;
