@@ -60,7 +60,7 @@ pub(super) fn factorize<T: Real>(
 /// and the places of all rows in R. Returns the smallest pivot over what it was. O(rows · (nv · depth + rows · nv)).
 fn write_rest<T: Real>(model: Model<'_, T>, dt_s: T, work: &mut Step<'_, T>, out: &mut Derivatives<'_, T>) -> T {
     let (nv, stride, mut smallest) = (out.nv(), out.stride(), T::ONE);
-    out.rank = 0;
+    (out.rank, out.reach) = (0, 0);
     for k in 0..out.standing {
         let Some(limb) = out.limbs.get(k) else { continue };
         limb.rows().iter().for_each(|row| out.place.set(usize::from(*row), REDUNDANT));
@@ -123,10 +123,11 @@ fn add_row<T: Real>(
     let line = run_mut(own, 0, nv);
     copy(line, run(out.rows, rank * stride + nv, nv));
     let factor = MatRef::with_stride(out.integration, nv, nv, model.dims().stride());
-    let mut pivot = T::ZERO;
+    let (mut pivot, mut reach) = (T::ZERO, 0);
     for dof in (0..nv).rev() {
         let x = line.at(dof);
         if x != T::ZERO {
+            reach = reach.max(dof + 1);
             pivot = (x * out.inverse_pivots.at(dof)).mul_add(x, pivot);
             for run in model.tree.ancestor_runs(dof) {
                 for (sum, l) in within_mut(line, run.clone()).iter_mut().zip(within(factor.row(dof), run)) {
@@ -156,7 +157,7 @@ fn add_row<T: Real>(
         *x *= -(dt_s * *inverse);
     }
     clear(within_mut(own, nv..wide));
-    out.rank += 1;
+    (out.rank, out.reach) = (out.rank + 1, out.reach.max(reach));
     Some(ratio)
 }
 

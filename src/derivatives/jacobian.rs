@@ -81,6 +81,8 @@ carved! {
         /// How many limbs there are, and the rows of those with joints that follow: they come after the others in R.
         pub(super) standing: (usize),
         pub(super) limb_rows: (usize),
+        /// One past the last degree of freedom that rows hang on that are left over where limbs stand.
+        pub(super) reach: (usize),
         pub(super) symmetric: (bool),
         /// Whether the constraints alone determine v⁺: Z is zero then.
         pub(super) held: (bool),

@@ -53,6 +53,7 @@ pub(super) fn solve<T: Real>(
     let (correcting, given) = split_mut(out.rows, rows * stride);
     let correction = Correction {
         left: side(&*out.left),
+        reach: if out.limb_rows > 0 { out.reach } else { nv },
         system: symmetric.unwrap_or(System::Divided { right: side(&*out.right) }),
         rows: MatMut::with_stride(correcting, rows, columns, stride),
         given: Given { of: if out.limb_rows > 0 { out.follows } else { &[] }, rows: given },

@@ -15,6 +15,8 @@ use crate::scalar::Real;
 pub(crate) struct Correction<'a, T> {
     /// E, a row for each row of S.
     pub left: MatRef<'a, T>,
+    /// From this column on it is zero.
+    pub reach: usize,
     /// A and F.
     pub system: System<'a, T>,
     /// S, with rows as wide as those of X, padding included. A⁻¹ (S + E L⁻ᵀ X) afterwards, times the rate if there is one.
@@ -79,7 +81,8 @@ fn solve_band<T: Real, const W: usize>(
     let stride = x.stride().max(1);
     gather_from_leaves::<T, W>(tree, l, (x.data_mut(), stride), first);
     let step = correction.rows.stride().max(1);
-    add_rows::<T, W>(correction.left, (x.as_ref().data(), stride), (correction.rows.data_mut(), step), first);
+    let left = (correction.left, correction.reach);
+    add_rows::<T, W>(left, (x.as_ref().data(), stride), (correction.rows.data_mut(), step), first);
     if let System::Symmetric { upper, rate } = correction.system {
         solve_forwards::<T, W>(upper, (correction.rows.data_mut(), step), first);
         solve_backwards::<T, W>(upper, rate, (correction.rows.data_mut(), step), first);
@@ -96,7 +99,9 @@ fn solve_band<T: Real, const W: usize>(
                 return;
             }
             scale(sum, middle.at(i));
-            add_column(correction.left, i, rows, first, |factor, line| add_scaled(factor, line, sum));
+            if i < correction.reach {
+                add_column(correction.left, i, rows, first, |factor, line| add_scaled(factor, line, sum));
+            }
         }),
         System::Divided { right } => spread_from_root(tree, l, x, first, |i, sum: &mut [T; W]| {
             add_column(right, i, rows, first, |factor, line| add_scaled(-factor, line, sum));
@@ -174,7 +179,7 @@ fn gather_from_leaves<T: Real, const W: usize>(
 /// S ← S + E X.
 #[inline(always)]
 fn add_rows<T: Real, const W: usize>(
-    left: MatRef<'_, T>,
+    (left, reach): (MatRef<'_, T>, usize),
     (x, stride): (&[T], usize),
     (rows, step): (&mut [T], usize),
     first: usize,
@@ -182,7 +187,7 @@ fn add_rows<T: Real, const W: usize>(
     for (k, row) in rows.chunks_exact_mut(step).enumerate().take(left.rows()) {
         let Some(row) = chunk_mut::<T, W>(row, first) else { return };
         let mut sum = *row;
-        for (source, factor) in x.chunks_exact(stride).zip(left.row(k)) {
+        for (source, factor) in x.chunks_exact(stride).zip(left.row(k)).take(reach) {
             if *factor == T::ZERO {
                 continue;
             }
@@ -330,6 +335,7 @@ mod tests {
                 let divided = System::Divided { right: view(&right, rows, NV) };
                 let correction = Correction {
                     left: view(&left, rows, NV),
+                    reach: if known > 0 { 4 } else { NV },
                     system: if solved { symmetric } else { divided },
                     rows: MatMut::with_stride(&mut s, rows, cols, padded(cols)),
                     given: Given { of: if known > 0 { &of } else { &[] }, rows: &lines },
