@@ -45,7 +45,7 @@ impl Chain<'_> {
         }
     }
 
-    /// Z ← Z + Sᵀ T S, for rows of Z that start every `stride` numbers; T by its last K rows, if those before are zero. O(depth²).
+    /// Z ← Z + Sᵀ T S, for rows of Z that start every `stride` numbers; of T the last K rows, those before are zero. O(depth²).
     pub fn add_product<T: Real, const K: usize>(
         self,
         z: &mut [T],

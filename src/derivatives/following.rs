@@ -31,7 +31,7 @@ pub(super) fn worthwhile<T: Real>() -> usize {
 }
 
 /// Finds limbs that stand, and factors the inertia of what is free and the system of the rows that are left over; false where
-/// nothing follows, or too little. `out.order` has the rows that hold. O(nv · depth² + rows · nv).
+/// nothing follows, too little, or what follows hangs on too much. `out.order` has the rows that hold. O(nv · depth² + rows · nv).
 #[inline(never)] // Else it takes room from robots without such limbs.
 pub(super) fn factorize<T: Real>(
     model: Model<'_, T>,

@@ -7,6 +7,7 @@
 use nalgebra::Vector3;
 
 use super::frame_motion::FrameMotion;
+use super::ground_terms::Absorbed;
 use crate::scalar::Real;
 use crate::spatial::vector::{cross, cross_add, dot, scale_add};
 use crate::spatial::{Force, Motion};
@@ -16,11 +17,8 @@ pub(super) type Turned<T> = [[T; 6]; 6];
 
 /// A point of a body on what stands still.
 pub(super) trait GroundPoint<T> {
-    /// Adds D ×* W of a force at the point, column by column, to T.
-    fn add_turned(&self, force: &Vector3<T>, turned: &mut Turned<T>);
-
-    /// Adds its torques about the point alone.
-    fn add_torques(&self, force: &Vector3<T>, turned: &mut Turned<T>);
+    /// Adds D ×* W of a force at the point, column by column, to T; only its torques about the point if forces are absorbed.
+    fn add_turned(&self, force: &Vector3<T>, absorbed: Absorbed, turned: &mut Turned<T>);
 
     /// − d · (D × V) at the point, column by column, as a function of d.
     fn carried(&self, velocity: Motion<T>) -> impl Fn(&Vector3<T>) -> [T; 6];
@@ -47,38 +45,32 @@ impl<T: Real> PlanePoint<T> {
 }
 
 impl<T: Real> GroundPoint<T> for PlanePoint<T> {
-    /// With g = n × f: T = [0, f×; −g nᵀ, f pᵀ + h n fᵀ − g (p × n)ᵀ − (f·c) 1].
+    /// With g = n × f: torques −g nᵀ, h (n fᵀ − (n·f) 1) − g (p × n)ᵀ about the point; forces 0, f×, which also turn about the
+    /// origin: f pᵀ − (p·f) 1.
     #[inline(always)]
-    fn add_turned(&self, force: &Vector3<T>, turned: &mut Turned<T>) {
+    fn add_turned(&self, force: &Vector3<T>, absorbed: Absorbed, turned: &mut Turned<T>) {
         let (f, p, o) = (force, &self.position, T::ZERO);
-        let (tilt, skew) = (cross(&self.normal, f), [[o, -f.z, f.y], [f.z, o, -f.x], [-f.y, f.x, o]]);
-        let level = self.height.mul_add(dot(&self.normal, f), dot(p, f));
-        for i in 0..3 {
-            for k in 0..3 {
-                turned[i][3 + k] += skew[i][k];
-                let [by_translation, by_turn] = [k, 3 + k];
-                let row = &mut turned[3 + i];
-                row[by_translation] = (-tilt[i]).mul_add(self.normal[k], row[by_translation]);
-                let turn = (-tilt[i]).mul_add(self.arm[k], row[by_turn]);
-                row[by_turn] = f[i].mul_add(p[k], (self.height * self.normal[i]).mul_add(f[k], turn));
-            }
-            turned[3 + i][3 + i] -= level;
-        }
-    }
-
-    /// −g nᵀ, h (n fᵀ − (n·f) 1) − g (p × n)ᵀ.
-    #[inline(always)]
-    fn add_torques(&self, force: &Vector3<T>, turned: &mut Turned<T>) {
-        let (tilt, level) = (cross(&self.normal, force), self.height * dot(&self.normal, force));
+        let (tilt, level) = (cross(&self.normal, f), self.height * dot(&self.normal, f));
         for i in 0..3 {
             let row = &mut turned[3 + i];
             for k in 0..3 {
                 let [by_translation, by_turn] = [k, 3 + k];
                 row[by_translation] = (-tilt[i]).mul_add(self.normal[k], row[by_translation]);
                 let turn = (-tilt[i]).mul_add(self.arm[k], row[by_turn]);
-                row[by_turn] = (self.height * self.normal[i]).mul_add(force[k], turn);
+                row[by_turn] = (self.height * self.normal[i]).mul_add(f[k], turn);
             }
             row[3 + i] -= level;
+        }
+        if absorbed != Absorbed::Nothing {
+            return;
+        }
+        let (skew, along) = ([[o, -f.z, f.y], [f.z, o, -f.x], [-f.y, f.x, o]], dot(p, f));
+        for i in 0..3 {
+            for k in 0..3 {
+                turned[i][3 + k] += skew[i][k];
+                turned[3 + i][3 + k] = f[i].mul_add(p[k], turned[3 + i][3 + k]);
+            }
+            turned[3 + i][3 + i] -= along;
         }
     }
 
@@ -121,23 +113,15 @@ impl<T: Real<Plain = T>> AnyPoint<T> {
 }
 
 impl<T: Real> GroundPoint<T> for AnyPoint<T> {
-    fn add_turned(&self, force: &Vector3<T>, turned: &mut Turned<T>) {
+    fn add_turned(&self, force: &Vector3<T>, absorbed: Absorbed, turned: &mut Turned<T>) {
         let wrench = Force::at_point(*force, &self.position);
         for (k, column) in self.columns.iter().enumerate() {
-            let changes = column.cross_force(&wrench).to_array();
-            for (row, change) in turned.iter_mut().zip(changes) {
-                row[k] += change;
+            let mut change = column.cross_force(&wrench);
+            if absorbed != Absorbed::Nothing {
+                change -= Force::at_point(change.linear, &self.position);
             }
-        }
-    }
-
-    fn add_torques(&self, force: &Vector3<T>, turned: &mut Turned<T>) {
-        let wrench = Force::at_point(*force, &self.position);
-        for (k, column) in self.columns.iter().enumerate() {
-            let change = column.cross_force(&wrench);
-            let torque = change.angular - cross(&self.position, &change.linear);
-            for (row, torque) in turned.iter_mut().skip(3).zip(&torque) {
-                row[k] += *torque;
+            for (row, change) in turned.iter_mut().zip(change.to_array()) {
+                row[k] += change;
             }
         }
     }

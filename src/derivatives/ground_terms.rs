@@ -8,8 +8,8 @@
 //!
 //! The offset's share of the gap has the rows of J, which are A Sₖ: it goes with N. [`GroundPoint`] has T and N.
 //! T adds up over the points of a body, but for what the constraints take up: a force along rows that hold changes nothing but
-//! their impulses. So of a point that sticks the torques about it are left, and of a patch that sticks nothing. The last term is that of a wrench that moves with its body: the derivatives of inverse
-//! dynamics have it with the forces on the bodies.
+//! their impulses. So of a point that sticks the torques about it are left, and of a patch that sticks nothing. The last term is
+//! that of a wrench that moves with its body: the derivatives of inverse dynamics have it with the forces on the bodies.
 
 use nalgebra::Vector3;
 
@@ -201,10 +201,7 @@ impl<'m, T: Real<Plain = T>> Turning<'m, T> {
         let (axes, normal) = (axes_of(touch.contact), touch.normal_equation());
         if !out.held && touch.absorbed < Absorbed::Wrenches {
             let force = force_of(&axes, touch.constraint, work.impulses) * (touch.sign * self.rate);
-            match touch.absorbed {
-                Absorbed::Nothing => point.add_turned(&force, &mut self.turned),
-                _ => point.add_torques(&force, &mut self.turned),
-            }
+            point.add_turned(&force, touch.absorbed, &mut self.turned);
         }
         self.absorbed = self.absorbed.min(touch.absorbed);
         let (position, kinematics) = (&touch.contact.at.position, &work.dynamics.kinematics);

@@ -25,6 +25,8 @@ mod products;
 mod quality;
 mod response;
 mod system;
+#[cfg(test)]
+mod tests;
 mod trajectory;
 mod yielding;
 

@@ -97,11 +97,11 @@ fn factorize_symmetric<T: Real>(work: &mut Step<'_, T>, out: &mut Derivatives<'_
 fn collect_rows<T: Real>(model: Model<'_, T>, rigid: bool, work: &Step<'_, T>, out: &mut Derivatives<'_, T>) -> usize {
     let (constraints, contacts) = (work.assembly.problem().constraints, work.collision.contacts());
     let first_contact = work.assembly.first_contact();
-    let (flatness, impulses_wanted, patches) =
-        (independence::<T>().sqrt(), out.impulses_wanted, rigid && contacts.len() > 2);
+    let (flatness, patches) = (independence::<T>().sqrt(), rigid && contacts.len() > 2);
+    // Nothing where the change of the impulses is asked for, or where constraints give way.
+    let takes_up = rigid && !out.impulses_wanted;
+    let absorbed = |all| if takes_up { all } else { Absorbed::Nothing };
     let (mut count, mut at) = (0, 0);
-    // Nothing if it is asked for by the change of the impulses, or if the constraint gives way.
-    let absorbed = |all| if rigid && !impulses_wanted { all } else { Absorbed::Nothing };
     let mut push = |rows: Range<usize>| {
         for row in rows {
             out.order.set(count, row as u16);
@@ -125,15 +125,13 @@ fn collect_rows<T: Real>(model: Model<'_, T>, rigid: bool, work: &Step<'_, T>, o
             at += length;
         } else {
             let constraint = constraints.at(at);
-            let rows = constraint.rows();
-            match out.linear.at(at).unknowns(&constraint.law) {
-                0 => {}
-                unknowns => {
-                    if unknowns == 3 && matches!(constraint.law, Law::Contact { .. }) {
-                        out.absorbed.set(at, absorbed(Absorbed::Forces));
-                    }
-                    push(rows);
-                }
+            let unknowns = out.linear.at(at).unknowns(&constraint.law);
+            if unknowns > 0 {
+                push(constraint.rows());
+            }
+            // Only a contact that sticks has three.
+            if unknowns == 3 {
+                out.absorbed.set(at, absorbed(Absorbed::Forces));
             }
             at += 1;
         }

@@ -8,10 +8,10 @@ use nalgebra::{DMatrix, Vector3};
 
 use super::*;
 use crate::derivatives::differentiate;
-use crate::memory::{Arena, Block};
+use crate::derivatives::tests::with_memory;
 use crate::model::{BodySpec, GeometrySpec, JointSpec, ModelBuilder, OwnedModel, Shape};
 use crate::spatial::{Inertia, Placement};
-use crate::step::{NextState, StepDims, StepInput, step};
+use crate::step::{NextState, StepInput, step};
 
 /// Of the largest entry, after some hundred operations.
 const TOLERANCE: f64 = 1e-12;
@@ -48,12 +48,6 @@ fn walker(foot: Shape<f64>) -> OwnedModel<f64> {
 /// ∂v⁺/∂(q, v, u) of a step that moves, with or without the change of the impulses, and what its contacts absorb.
 fn jacobian(robot: &OwnedModel<f64>, impulses_wanted: bool) -> (DMatrix<f64>, Vec<Absorbed>) {
     let (model, settings) = (robot.model(), StepSettings::<f64>::default());
-    let dims = StepDims::of(model, 8);
-    let mut memory = vec![Block::EMPTY; Step::<f64>::blocks(dims) + Derivatives::<f64>::blocks(dims)];
-    let mut arena = Arena::new(&mut memory);
-    let mut work = Step::carve(&mut arena, dims).unwrap();
-    let mut out = Derivatives::carve(&mut arena, dims).unwrap();
-    out.impulses_wanted = impulses_wanted;
     let mut q = vec![0.0, 0.0, 0.2 + LEG + FOOT, 0.0, 0.0, 0.0, 1.0];
     q.extend([0.0; 6]);
     // The trunk sways forward over shanks that turn, and over feet that do not.
@@ -62,10 +56,13 @@ fn jacobian(robot: &OwnedModel<f64>, impulses_wanted: bool) -> (DMatrix<f64>, Ve
     [7, 10].into_iter().for_each(|knee| (v[knee], v[knee + 1]) = (turn, -turn));
     let (from_q, from_v) = (q.clone(), v.clone());
     let input = StepInput::new(&from_q, &from_v, &[]);
-    step(model, &input, &settings, NextState { q: &mut q, v: &mut v }, &mut work).unwrap();
-    differentiate(model, &input, &settings, &mut work, &mut out).unwrap();
-    let count = work.assembly.problem().constraints.len();
-    (out.all().to_nalgebra().into_owned(), out.absorbed[..count].to_vec())
+    with_memory(model, |work, out| {
+        out.impulses_wanted = impulses_wanted;
+        step(model, &input, &settings, NextState { q: &mut q, v: &mut v }, work).unwrap();
+        differentiate(model, &input, &settings, work, out).unwrap();
+        let count = work.assembly.problem().constraints.len();
+        (out.all().to_nalgebra().into_owned(), out.absorbed[..count].to_vec())
+    })
 }
 
 #[test]

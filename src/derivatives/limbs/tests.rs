@@ -8,11 +8,11 @@ use std::{format, vec};
 use nalgebra::Vector3;
 
 use super::*;
+use crate::derivatives::tests::with_memory;
 use crate::derivatives::{differentiate, push_forward};
-use crate::memory::{Arena, Block};
 use crate::model::{BodySpec, GeometrySpec, JointSpec, ModelBuilder, OwnedModel, Shape};
 use crate::spatial::{Inertia, Placement};
-use crate::step::{NextState, Step, StepDims, StepInput, StepSettings, step};
+use crate::step::{NextState, Step, StepInput, StepSettings, step};
 
 /// Of entries up to one or so, after some hundred operations.
 const TOLERANCE: f64 = 1e-11;
@@ -84,28 +84,33 @@ fn pose(joints: usize) -> Vec<f64> {
 /// Jacobian are from products, which know nothing of limbs.
 fn stand(joints: usize, dry_friction: f64) -> (usize, usize, f64) {
     let robot = biped(joints, dry_friction);
-    let (model, settings) = (robot.model(), StepSettings::<f64>::default());
-    let dims = StepDims::of(model, 8);
-    let mut memory = vec![Block::EMPTY; Step::<f64>::blocks(dims) + Derivatives::<f64>::blocks(dims)];
-    let mut arena = Arena::new(&mut memory);
-    let mut work = Step::carve(&mut arena, dims).unwrap();
-    let mut out = Derivatives::carve(&mut arena, dims).unwrap();
+    with_memory(robot.model(), |work, out| compare(robot.model(), joints, work, out))
+}
+
+/// The same of a robot.
+fn compare(
+    model: Model<'_, f64>,
+    joints: usize,
+    work: &mut Step<'_, f64>,
+    out: &mut Derivatives<'_, f64>,
+) -> (usize, usize, f64) {
+    let settings = StepSettings::<f64>::default();
     let (mut q, mut v, control) = (pose(joints), vec![0.0; model.nv()], vec![0.0; model.nu()]);
     let (mut next_q, mut next_v) = (q.clone(), v.clone());
     for _ in 0..3 {
         (q, v) = (next_q.clone(), next_v.clone());
         let next = NextState { q: &mut next_q, v: &mut next_v };
-        step(model, &StepInput::new(&q, &v, &control), &settings, next, &mut work).unwrap();
+        step(model, &StepInput::new(&q, &v, &control), &settings, next, work).unwrap();
     }
     let input = StepInput::new(&q, &v, &control);
-    differentiate(model, &input, &settings, &mut work, &mut out).unwrap();
+    differentiate(model, &input, &settings, work, out).unwrap();
     let following = if out.limb_rows == 0 { 0 } else { out.limbs.iter().map(|limb| limb.following().len()).sum() };
     let (rank, jacobian) = (out.rank, out.all().to_nalgebra().into_owned());
     let (mut change, mut worst) = (vec![0.0; model.nv()], 0.0_f64);
     for column in 0..jacobian.ncols() {
         let mut along = vec![0.0; jacobian.ncols()];
         along[column] = 1.0;
-        push_forward(model, (&input, &settings), &along, &mut change, (&mut work, &mut out)).unwrap();
+        push_forward(model, (&input, &settings), &along, &mut change, (work, out)).unwrap();
         let expected = jacobian.column(column);
         worst = change.iter().zip(expected.iter()).fold(worst, |worst, (a, b)| worst.max((a - b).abs()));
     }
